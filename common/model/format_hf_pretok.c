@@ -107,10 +107,11 @@ static int take_split(struct hf_reader *in, const struct step *s)
         return json_read_fail(
             r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
             s->behavior.s, s->flag[INVERT] ? " and invert" : "");
+    const struct str regex = buf_str(&s->regex);
     struct err why;
-    if (regex_check(buf_str(&s->regex), 1U << PATTERN_ONIGURUMA, 0, &why))
+    if (!pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA) && regex_check(regex, 1U << PATTERN_ONIGURUMA, 0, &why))
         return json_read_fail(r, "%s", why.msg);
-    return build_regex(&in->b, buf_str(&s->regex));
+    return build_regex(&in->b, regex);
 }
 
 static int take_byte_level(struct hf_reader *in, const struct step *s)
@@ -144,7 +145,7 @@ static int take_step(struct hf_reader *in, const struct step *s)
     if (!strcmp(type, "Split"))
         return take_split(in, s);
     if (!strcmp(type, "Digits")) {
-        const char *regex = s->flag[INDIVIDUAL_DIGITS] ? "\\p{N}" : "\\p{N}+";
+        const char *regex = s->flag[INDIVIDUAL_DIGITS] ? PATTERN_DIGIT : PATTERN_DIGIT "+";
         if (need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)))
             return -1;
         return 0;

@@ -65,6 +65,26 @@ static void put_split(struct json_writer *w, struct str regex)
     json_write_end(w, '}');
 }
 
+static void put_digits(struct json_writer *w, bool individual)
+{
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "Digits");
+    json_write_key(w, "individual_digits");
+    json_write_bool(w, individual);
+    json_write_end(w, '}');
+}
+
+/* The step that splits by a regex. */
+static void put_step(struct json_writer *w, struct str regex)
+{
+    bool digit = str_equal(regex, str_of(PATTERN_DIGIT));
+    if (digit || str_equal(regex, str_of(PATTERN_DIGIT "+")))
+        put_digits(w, digit);
+    else
+        put_split(w, regex);
+}
+
 /* ByteLevel contains the regex of gpt2, applied last, and a space before the text, if it is the first step; any other
  * regex is a step before it. */
 static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex, size_t n)
@@ -86,7 +106,7 @@ static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const
     json_write_key(w, "pretokenizers");
     json_write_begin(w, '[');
     for (size_t i = 0; i < n; i++)
-        put_split(w, regex[i]);
+        put_step(w, regex[i]);
     put_byte_level(w, false, gpt2);
     json_write_end(w, ']');
     json_write_end(w, '}');

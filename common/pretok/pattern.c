@@ -11,18 +11,25 @@
 #define BEFORE_NUMBERS CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define AFTER_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
 
-/* The two halves of a word of o200k. */
-#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
-#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+/* The words of o200k: upper case, then lower case, at least one of them. `but`: what neither has; `after`: what follows
+ * a word. */
+#define UPPER(but) "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}" but "]"
+#define LOWER(but) "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}" but "]"
+#define WORDS(but, after)                                                                                              \
+    "[^\\r\\n\\p{L}\\p{N}]?" UPPER(but) "*" LOWER(but) "+" after "|"                                                   \
+                                                       "[^\\r\\n\\p{L}\\p{N}]?" UPPER(but) "+" LOWER(but) "*" after    \
+                                                                                                          "|"
 
 static const char gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 static const char cl100k[] = BEFORE_NUMBERS "\\p{N}{1,3}" AFTER_NUMBERS SPACES;
 static const char cl100k_tiktoken[] = BEFORE_NUMBERS "\\p{N}{1,3}" AFTER_NUMBERS "\\s+\\z|" SPACES;
 static const char nanochat[] = BEFORE_NUMBERS "\\p{N}{1,2}" AFTER_NUMBERS SPACES;
 static const char qwen2[] = BEFORE_NUMBERS "\\p{N}" AFTER_NUMBERS SPACES;
-static const char o200k[] = "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" CONTRACTION "?|"
-                            "[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER "*" CONTRACTION "?|"
-                            "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
+static const char qwen35[] = CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"
+                                         "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" SPACES;
+static const char o200k[] = WORDS("", CONTRACTION "?") "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
+static const char tekken[] = WORDS("", "") "\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
+static const char kimi_k2[] = "[\\p{Han}]+|" WORDS("&&[^\\p{Han}]", CONTRACTION "?") "\\p{N}{1,3}" AFTER_NUMBERS SPACES;
 
 #define TEXT(literal)                                                                                                  \
     {                                                                                                                  \
@@ -37,17 +44,24 @@ static const struct str deepseek_v3[] = {
          "| ?[\\p{P}\\p{S}]+[\\r\\n]*|" SPACES),
 };
 
+static const struct str gpt2_digits[] = {TEXT(PATTERN_DIGIT), TEXT(gpt2)};
+
 #define ONE(regex) &(const struct str)TEXT(regex), 1
+#define ALL(regexes) regexes, sizeof(regexes) / sizeof *(regexes)
 
 static const struct pattern patterns[PATTERN_N] = {
-    {PATTERN_GPT2, "gpt2", NULL, ONE(gpt2), true},
-    {PATTERN_CL100K, "cl100k", "llama3", ONE(cl100k), true},
-    {PATTERN_CL100K_TIKTOKEN, "cl100k-tiktoken", NULL, ONE(cl100k_tiktoken), true},
-    {PATTERN_NANOCHAT, "nanochat", NULL, ONE(nanochat), true},
-    {PATTERN_QWEN2, "qwen2", NULL, ONE(qwen2), true},
-    {PATTERN_O200K, "o200k", NULL, ONE(o200k), true},
-    {PATTERN_DEEPSEEK_V3, "deepseek-v3", NULL, deepseek_v3, sizeof deepseek_v3 / sizeof *deepseek_v3, true},
-    {PATTERN_BYTES, "bytes", NULL, NULL, 0, false},
+    {PATTERN_GPT2, "gpt2", {NULL}, ONE(gpt2), true},
+    {PATTERN_CL100K, "cl100k", {"llama3"}, ONE(cl100k), true},
+    {PATTERN_CL100K_TIKTOKEN, "cl100k-tiktoken", {NULL}, ONE(cl100k_tiktoken), true},
+    {PATTERN_NANOCHAT, "nanochat", {NULL}, ONE(nanochat), true},
+    {PATTERN_QWEN2, "qwen2", {"qwen3"}, ONE(qwen2), true},
+    {PATTERN_O200K, "o200k", {NULL}, ONE(o200k), true},
+    {PATTERN_DEEPSEEK_V3, "deepseek-v3", {NULL}, ALL(deepseek_v3), true},
+    {PATTERN_TEKKEN, "tekken", {NULL}, ONE(tekken), true},
+    {PATTERN_QWEN35, "qwen3.5", {NULL}, ONE(qwen35), true},
+    {PATTERN_KIMI_K2, "kimi-k2", {"kimi"}, ONE(kimi_k2), true},
+    {PATTERN_GPT2_DIGITS, "gpt2-digits", {"starcoder2", "command-r"}, ALL(gpt2_digits), true},
+    {PATTERN_BYTES, "bytes", {NULL}, NULL, 0, false},
 };
 
 /* Other spellings of the same regexes: the release of GPT-2; tiktoken's gpt2, before 0.8 and since; the same for
@@ -78,12 +92,12 @@ const struct pattern *pattern_at(size_t i)
 
 const char *const *pattern_names(void)
 {
-    static const char *names[2 * PATTERN_N + 1];
+    static const char *names[(1 + PATTERN_ALIASES) * PATTERN_N + 1];
     size_t n = 0;
     for (size_t i = 0; i < PATTERN_N; i++) {
         names[n++] = patterns[i].name;
-        if (patterns[i].alias)
-            names[n++] = patterns[i].alias;
+        for (size_t k = 0; k < PATTERN_ALIASES && patterns[i].alias[k]; k++)
+            names[n++] = patterns[i].alias[k];
     }
     return names;
 }
@@ -92,22 +106,33 @@ const struct pattern *pattern_find(struct str name)
 {
     for (size_t i = 0; i < PATTERN_N; i++) {
         const struct pattern *p = &patterns[i];
-        if (str_equal(str_of(p->name), name) || (p->alias && str_equal(str_of(p->alias), name)))
+        if (str_equal(str_of(p->name), name))
             return p;
+        for (size_t k = 0; k < PATTERN_ALIASES && p->alias[k]; k++)
+            if (str_equal(str_of(p->alias[k]), name))
+                return p;
     }
     return NULL;
+}
+
+static void append(char *list, size_t cap, const char *before, const char *word)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, cap - n, "%s%s", before, word);
 }
 
 const struct pattern *pattern_named(const char *name, struct err *e)
 {
     const struct pattern *found = pattern_find(str_of(name));
-    char known[300] = "";
+    char known[400] = "";
     if (found)
         return found;
     for (size_t i = 0; i < PATTERN_N; i++) {
         const struct pattern *p = &patterns[i];
-        size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, p->alias ? "%s%s (%s)" : "%s%s", i ? ", " : "", p->name, p->alias);
+        append(known, sizeof known, i ? ", " : "", p->name);
+        for (size_t k = 0; k < PATTERN_ALIASES && p->alias[k]; k++)
+            append(known, sizeof known, k ? ", " : " (", p->alias[k]);
+        append(known, sizeof known, p->alias[0] ? ")" : "", "");
     }
     err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
     return NULL;

@@ -21,18 +21,29 @@ enum pattern_id {
     PATTERN_QWEN2,
     PATTERN_O200K,
     PATTERN_DEEPSEEK_V3,
+    PATTERN_TEKKEN,
+    PATTERN_QWEN35,
+    PATTERN_KIMI_K2,
+    PATTERN_GPT2_DIGITS,
     PATTERN_BYTES, /* no split at all */
     PATTERN_N,
 };
 
+/* A character that Hugging Face's Digits takes for a digit, as a regex: Rust's char::is_numeric, which is of Unicode 17
+ * in tokenizers 0.23.3. That has 13 numbers more than \p{N} of Unicode 16. */
+#define PATTERN_DIGIT "[\\p{N}\\x{11DE0}-\\x{11DE9}\\x{16FF4}-\\x{16FF6}]"
+
+enum { PATTERN_ALIASES = 2 };
+
 struct pattern {
     enum pattern_id id;
-    const char *name;        /* "gpt2" */
-    const char *alias;       /* another name that pattern_find knows, or NULL */
-    const struct str *regex; /* its definition, as Hugging Face tokenizers and PCRE2 read it; each is applied to the
-                                pieces of those before it. Each ends with a NUL, which len does not count */
-    size_t n_regex;          /* 0 for bytes */
-    bool cut_inside;         /* a document may be cut between 0x0A and a letter (scan.h: TEXT_LETTER) */
+    const char *name;                   /* "gpt2" */
+    const char *alias[PATTERN_ALIASES]; /* other names that pattern_find knows; NULL after the last */
+    const struct str *regex;            /* its definition, as Hugging Face tokenizers read it (and PCRE2, but for
+                                           kimi-k2); each is applied to the pieces of those before it. Each ends with a
+                                           NUL, which len does not count */
+    size_t n_regex;                     /* 0 for bytes */
+    bool cut_inside;                    /* a document may be cut between 0x0A and a letter (scan.h: TEXT_LETTER) */
 };
 
 /* The regex engine a regex was written for. They differ in the meaning of a count followed by +, as in x{1,3}+. */

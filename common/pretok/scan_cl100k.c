@@ -1,5 +1,6 @@
-/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), and of nanochat and Qwen 2, which differ in how
- * many numbers stand together: scanned by hand, one character at a time, the plain version.
+/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), of nanochat and Qwen 2, which differ in how many
+ * numbers stand together, and of Qwen 3.5, where marks are as letters: scanned by hand, one character at a time, the
+ * plain version.
  *
  *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
  *   ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -25,7 +26,10 @@
  * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
  * folds to one of d, e, l, m, r, s, t, v.
  *
- * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
+ * Qwen 3.5 has [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+ for others, but leaves [^\r\n\p{L}\p{N}]? before
+ * a word as it is: a mark there may as well begin the word, which is the same pretoken. So marks are letters in it.
+ *
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER), \p{L}+ being [\p{L}\p{M}]+ in Qwen 3.5:
  *   1. No match holds 0x0A and then a letter: the character before \p{L}+ may be no LF, and after [\r\n]* or in \s
  *      nothing but spaces can follow. So the uncut document has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
@@ -36,21 +40,40 @@
  *      with 0x0A.
  */
 #include "pretok/scan_internal.h"
+#include "unicode/ucat.h"
 #include "unicode/uclass.h"
 
-/* The end of others and newlines, the first other being at p. */
-static size_t others_end(const unsigned char *text, size_t p, size_t len)
+/* The class of the character at p. marks: they are letters. */
+static inline enum uclass class_at(const unsigned char *p, size_t *n, bool marks)
 {
-    p = uclass_run(text, p, len, UCLASS_OTHER);
+    return marks ? uclass_with_marks(ucat_at(p, n)) : uclass_at(p, n);
+}
+
+/* The end of the run of letters or of others at p. */
+static inline size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool marks)
+{
+    size_t n;
+    if (!marks)
+        return uclass_run(text, p, len, class);
+    while (p < len && class_at(text + p, &n, marks) == class)
+        p += n;
+    return p;
+}
+
+/* The end of others and newlines, the first other being at p. */
+static inline size_t others_end(const unsigned char *text, size_t p, size_t len, bool marks)
+{
+    p = run_end(text, p, len, UCLASS_OTHER, marks);
     while (p < len && is_newline(text[p]))
         p++;
     return p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int numbers)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int numbers,
+                                  bool marks)
 {
     size_t n, n_next, q;
-    enum uclass class = uclass_at(text + p, &n);
+    enum uclass class = class_at(text + p, &n, marks);
     if (class == UCLASS_NUMBER)
         return numbers_end(text, p, len, end, numbers);
     if (text[p] == '\'') { /* one cut short by the window is undecided below: its letters are a run up to the end */
@@ -61,11 +84,11 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
 
     enum uclass next = UCLASS_SPACE; /* after the end of the text: neither letter nor other */
     if (p + n < len)
-        next = uclass_at(text + p + n, &n_next);
+        next = class_at(text + p + n, &n_next, marks);
     if (class == UCLASS_LETTER || (next == UCLASS_LETTER && !is_newline(text[p])))
-        q = uclass_run(text, p + n, len, UCLASS_LETTER);
+        q = run_end(text, p + n, len, UCLASS_LETTER, marks);
     else if (class == UCLASS_OTHER || (next == UCLASS_OTHER && text[p] == ' '))
-        q = others_end(text, p + n, len);
+        q = others_end(text, p + n, len, marks);
     else
         return spaces_end(text, p, len, end);
     return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
@@ -73,7 +96,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
 
 static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
-    return pretoken_end(text, p, len, end, 3);
+    return pretoken_end(text, p, len, end, 3, false);
 }
 
 size_t scan_cl100k(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
@@ -83,7 +106,7 @@ size_t scan_cl100k(const unsigned char *text, size_t len, enum window_end end, s
 
 static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
-    return pretoken_end(text, p, len, end, 2);
+    return pretoken_end(text, p, len, end, 2, false);
 }
 
 size_t scan_nanochat(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
@@ -94,10 +117,20 @@ size_t scan_nanochat(const unsigned char *text, size_t len, enum window_end end,
 
 static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
-    return pretoken_end(text, p, len, end, 1);
+    return pretoken_end(text, p, len, end, 1, false);
 }
 
 size_t scan_qwen2(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, qwen2_end);
+}
+
+static size_t qwen35_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, 1, true);
+}
+
+size_t scan_qwen35(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_each(text, len, end, pos, ends, max, qwen35_end);
 }

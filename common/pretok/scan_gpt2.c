@@ -1,4 +1,5 @@
-/* scan_gpt2.c - GPT-2's pretokens, scanned by hand, one character at a time: the plain version.
+/* scan_gpt2.c - GPT-2's pretokens, and those of StarCoder 2 and Command-R, where each digit is split off first: scanned
+ * by hand, one character at a time, the plain version.
  *
  *   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
@@ -6,6 +7,9 @@
  * class. A run of letters, numbers or others may have one 0x20 before it. A run of spaces that something follows
  * leaves its last space for what follows: \s+(?!\S) backtracks by one character. If the run is that one character, \s+
  * takes it.
+ *
+ * gpt2-digits is two regexes, a digit (PATTERN_DIGIT) and then the one above on what is between digits: a number is a
+ * pretoken of its own, without the 0x20 before it; a run of spaces before it is one pretoken, as the piece ends there.
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
  *   1. No match holds 0x0A and then a letter. Only \s+ can match 0x0A, and it matches no letter. So the uncut document
@@ -16,12 +20,21 @@
  *      that looks at the character after a match is (?!\S), which needs to know no more than that it is no space.
  *      (Runs and contractions that end at the boundary do not occur: the left part ends with 0x0A, which is in none of
  *      them.)
+ * For gpt2-digits as well: the piece that the cut is in begins and ends at the same digits, or the document's ends, as
+ * both characters at the cut are none; and in that piece the above holds.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
 
-/* The end of the run of spaces at p, all but the last of it if something follows. */
-static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum window_end end)
+/* The class of the character at p. digits: for gpt2-digits. */
+static inline enum uclass class_at(const unsigned char *p, size_t *n, bool digits)
+{
+    enum uclass class = uclass_at(p, n);
+    return digits && class == UCLASS_OTHER && is_new_number(p) ? UCLASS_NUMBER : class;
+}
+
+/* The end of the run of spaces at p, all but the last of it if something follows in the piece. */
+static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
 {
     size_t q = p, last = p, n;
     while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
@@ -32,10 +45,23 @@ static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, e
         return SCAN_UNDECIDED;
     if ((q == len && end == TEXT_DOC) || last == p)
         return q;
+    if (digits && q < len && class_at(text + q, &n, digits) == UCLASS_NUMBER)
+        return q;
     return last;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+/* The end of the run of a class at p. */
+static inline size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool digits)
+{
+    size_t n;
+    if (!digits || class != UCLASS_OTHER)
+        return uclass_run(text, p, len, class);
+    while (p < len && class_at(text + p, &n, digits) == UCLASS_OTHER)
+        p += n;
+    return p;
+}
+
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
 {
     if (text[p] == '\'') {
         if (len - p < 3 && end == TEXT_MORE)
@@ -46,14 +72,32 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     }
     size_t q = p + (text[p] == ' ' && p + 1 < len);
     size_t n;
-    enum uclass class = uclass_at(text + q, &n);
+    enum uclass class = class_at(text + q, &n, digits);
     if (class == UCLASS_SPACE)
-        return spaces_but_last(text, p, len, end);
-    q = uclass_run(text, q + n, len, class);
+        return spaces_but_last(text, p, len, end, digits);
+    if (digits && class == UCLASS_NUMBER)
+        return q > p ? q : q + n;
+    q = run_end(text, q + n, len, class, digits);
     return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
+}
+
+static size_t gpt2_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, false);
 }
 
 size_t scan_gpt2(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    return scan_each(text, len, end, pos, ends, max, pretoken_end);
+    return scan_each(text, len, end, pos, ends, max, gpt2_end);
+}
+
+static size_t gpt2_digits_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, true);
+}
+
+size_t scan_gpt2_digits(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
+                        size_t max)
+{
+    return scan_each(text, len, end, pos, ends, max, gpt2_digits_end);
 }

@@ -7,6 +7,7 @@
 #define BPE_PRETOK_SCAN_INTERNAL_H
 
 #include "pretok/scan.h"
+#include "unicode/ucat.h"
 #include "unicode/uclass.h"
 
 /* Returned by a built-in scanner's function for the end of the pretoken at p if that depends on text past the window.
@@ -17,7 +18,8 @@ typedef size_t scan_fn(const unsigned char *text, size_t len, enum window_end en
                        size_t max);
 
 /* The plain scanners. */
-scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deepseek;
+scan_fn scan_gpt2, scan_gpt2_digits, scan_cl100k, scan_nanochat, scan_qwen2, scan_qwen35, scan_o200k, scan_tekken,
+    scan_kimi, scan_deepseek;
 
 /* The same with vector instructions (scan_masks_impl.h), by enum pattern_id; NULL if there is none, or the compiler
  * does not have them. */
@@ -94,6 +96,25 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
     if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
         return 3;
     return 0;
+}
+
+/* Whether the character at p, valid UTF-8, is one of those in PATTERN_DIGIT that are not in \p{N}: U+11DE0 to U+11DE9,
+ * U+16FF4 to U+16FF6. */
+static inline bool is_new_number(const unsigned char *p)
+{
+    return p[0] == 0xF0 &&
+           ((p[1] == 0x91 && p[2] == 0xB7 && p[3] - 0xA0U < 10) || (p[1] == 0x96 && p[2] == 0xBF && p[3] - 0xB4U < 3));
+}
+
+/* uclass.h's class of one of ucat.h, by cat & 7, where words have marks in them. */
+static inline enum uclass uclass_with_marks(unsigned cat)
+{
+    static const uint8_t class[8] = {
+        [UCAT_REST] = UCLASS_OTHER,    [UCAT_PUNCT] = UCLASS_OTHER,   [UCAT_MARK] = UCLASS_LETTER,
+        [UCAT_NUMBER] = UCLASS_NUMBER, [UCAT_SPACE] = UCLASS_SPACE,   [UCAT_UPPER] = UCLASS_LETTER,
+        [UCAT_LOWER] = UCLASS_LETTER,  [UCAT_LETTER] = UCLASS_LETTER,
+    };
+    return (enum uclass) class[cat & 7];
 }
 
 /* The end of the pretoken at p < len, or SCAN_UNDECIDED. */

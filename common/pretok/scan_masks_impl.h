@@ -42,19 +42,20 @@ struct block {
     uint64_t newline; /* CR and LF */
     uint64_t quote;   /* apostrophes */
     uint64_t tail;    /* all but the first byte of each character */
-    /* Only o200k, where the letters include marks: */
+    /* Only o200k, tekken and kimi, where the letters include marks: */
     uint64_t upper, lower; /* letters of one case only */
     uint64_t mark;         /* first bytes of marks */
     uint64_t slash;
+    uint64_t rare; /* only kimi: first bytes of Han that is no letter */
     /* Only deepseek, where the letters include marks, too; characters in no class are "rest": */
     uint64_t punct;
-    uint64_t cjk;   /* in its second regex */
+    uint64_t cjk;   /* in its second regex; in kimi: letters that are Han, which are in none of the first three */
     uint64_t ascii; /* ASCII letters */
     uint64_t high;  /* bytes that are not ASCII */
 };
 
 /* Which of these masks a pattern needs. */
-enum classes { CLASSES, CLASSES_O200K, CLASSES_DEEPSEEK };
+enum classes { CLASSES, CLASSES_DIGITS, CLASSES_QWEN35, CLASSES_O200K, CLASSES_KIMI, CLASSES_DEEPSEEK };
 
 /* What is known of the bytes before a block: the masks of the block before it (only the last bits are used), and the
  * state passed from one block to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if
@@ -134,13 +135,16 @@ INLINE uint64_t lead_masks(const unsigned char *p)
 }
 
 /* Adds the characters that are not ASCII. */
-INLINE void add_high(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
+INLINE void add_high(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p,
+                     enum classes kind)
 {
     uint64_t letters = lead_masks(p), low = 0, high = 0;
     for (uint64_t left = r->high & ~r->tail & ~letters; left; left &= left - 1) {
         unsigned i = lowest(left);
         size_t n;
-        uint64_t class = uclass_at(p + i, &n);
+        uint64_t class = kind == CLASSES_QWEN35 ? uclass_with_marks(ucat_at(p + i, &n)) : uclass_at(p + i, &n);
+        if (kind == CLASSES_DIGITS && is_new_number(p + i))
+            class = UCLASS_NUMBER;
         low |= (class & 1) << i;
         high |= class >> 1 << i;
     }
@@ -151,8 +155,9 @@ INLINE void add_high(struct block *b, const struct block *before, const struct r
 }
 
 /* The same with ucat.h, for o200k. Most letters with two cases that occur are told apart by their two bytes alone:
- * Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. */
-INLINE void add_high_cats(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
+ * Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. For kimi, Han by one byte or two: U+4E00 to U+9FFF. */
+INLINE void add_high_cats(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p,
+                          enum classes kind)
 {
     vec v = load(p);
     uint64_t c3 = bits(equal(v, 0xC3)), d0 = bits(equal(v, 0xD0)), d1 = bits(equal(v, 0xD1));
@@ -162,11 +167,21 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
     uint64_t upper = (c3 & below_a0 & ~not_c3) | (d0 & below_b0);
     uint64_t lower = (c3 & from_a0 & ~not_c3) | (d0 & from_b0) | (d1 & below_a0);
     uint64_t both = lead_masks(p) & ~(bits(in_range(v, 0xC4, LETTERS_C4_N)) | d0 | d1);
-    uint64_t one = 0, two = 0, four = 0;
-    for (uint64_t left = r->high & ~r->tail & ~(upper | lower | both); left; left &= left - 1) {
+    uint64_t one = 0, two = 0, four = 0, han = 0;
+    if (kind == CLASSES_KIMI) {
+        han = bits(in_range(v, LETTERS_E5, LETTERS_E5_N)) | (bits(equal(v, 0xE4)) & bits(in_range(v, 0xB8, 8)) >> 1);
+        both &= ~han;
+    }
+    for (uint64_t left = r->high & ~r->tail & ~(upper | lower | both | han); left; left &= left - 1) {
         unsigned i = lowest(left);
         size_t n;
         uint64_t cat = ucat_at(p + i, &n);
+        if (kind == CLASSES_KIMI && ucat_is_han(p + i)) {
+            bool letter = (cat & 7) == UCAT_LETTER, number = cat == UCAT_NUMBER;
+            han |= (uint64_t)letter << i;
+            b->rare |= (uint64_t)!letter << i;
+            cat = number ? UCAT_NUMBER : UCAT_REST;
+        }
         one |= (cat & 1) << i;
         two |= (cat >> 1 & 1) << i;
         four |= (cat >> 2 & 1) << i;
@@ -183,6 +198,8 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
     b->upper = spread(r->upper | upper, r->tail, before->upper);
     b->lower = spread((r->letter & ~r->upper) | lower, r->tail, before->lower);
     b->letter = spread(both, r->tail, before->letter & ~(before->upper | before->lower)) | b->upper | b->lower;
+    if (kind == CLASSES_KIMI)
+        b->cjk = spread(han, r->tail, before->cjk);
 }
 
 /* The same for deepseek, whose table is that of o200k. Known from two bytes: letters of U+00C0 to U+00FF, and U+9000
@@ -239,12 +256,12 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
             r.high &= valid;
             r.tail &= valid;
         }
-        if (r.high && kind == CLASSES_O200K)
-            add_high_cats(&b, before, &r, text + p);
+        if (r.high && (kind == CLASSES_O200K || kind == CLASSES_KIMI))
+            add_high_cats(&b, before, &r, text + p, kind);
         else if (r.high && kind == CLASSES_DEEPSEEK)
             add_high_pieces(&b, before, &r, text + p);
         else if (r.high)
-            add_high(&b, before, &r, text + p);
+            add_high(&b, before, &r, text + p, kind);
     }
     if (valid != ~(uint64_t)0) {
         b.letter &= valid;
@@ -258,6 +275,7 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
         b.lower &= valid;
         b.mark &= valid;
         b.slash &= valid;
+        b.rare &= valid;
         b.punct &= valid;
         b.cjk &= valid;
         b.ascii &= valid;
@@ -307,15 +325,30 @@ INLINE uint64_t contract(uint64_t starts, const struct block *b, struct before *
     return starts;
 }
 
+/* Where classes change in block b. */
+INLINE uint64_t changes(const struct block *b, const struct block *was)
+{
+    return (b->letter ^ shift_up(b->letter, was->letter)) | (b->number ^ shift_up(b->number, was->number)) |
+           (b->white ^ shift_up(b->white, was->white));
+}
+
 /* Where pretokens start in block b, by scan_gpt2.c's rules. */
 INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
 {
     const struct block *was = &before->block;
-    uint64_t white_before = shift_up(b->white, was->white);
-    uint64_t change = (b->letter ^ shift_up(b->letter, was->letter)) | (b->number ^ shift_up(b->number, was->number)) |
-                      (b->white ^ white_before);
-    uint64_t starts = change & ~(~b->white & shift_up(b->space, was->space));
+    uint64_t starts = changes(b, was) & ~(~b->white & shift_up(b->space, was->space));
     return contract(starts | last_of_runs(b, next, b->white, ~(uint64_t)0), b, before, at, gpt2_contraction);
+}
+
+/* The same for gpt2-digits: each number starts a pretoken, and white space leaves no space to it. */
+INLINE uint64_t gpt2_digits_starts(const struct block *b, const struct block *next, struct before *before,
+                                   struct place *at)
+{
+    const struct block *was = &before->block;
+    uint64_t starts = changes(b, was) & ~(~b->white & shift_up(b->space, was->space));
+    starts |= b->number & ~b->tail;
+    starts |= last_of_runs(b, next, b->white & ~shift_down(b->number, next->number), ~(next->number >> 1));
+    return contract(starts, b, before, at, gpt2_contraction);
 }
 
 /* cl100k and derived patterns: every max-th number starts a pretoken, counted from the start of the run of numbers. */
@@ -401,7 +434,7 @@ INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, str
                             unsigned numbers, uint64_t *taken_newlines)
 {
     const struct block *was = &before->block;
-    uint64_t other = ~(b->letter | b->number | b->white), other_before = shift_up(other, before->other);
+    uint64_t other = ~(b->letter | b->number | b->white | b->cjk), other_before = shift_up(other, before->other);
     uint64_t space_before = shift_up(b->space, was->space);
 
     uint64_t taken, white, starts = white_starts(other_before, b, next, before, at, &taken, &white);
@@ -447,6 +480,11 @@ INLINE uint64_t nanochat_starts(const struct block *b, const struct block *next,
 }
 
 INLINE uint64_t qwen2_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    return cl100k_starts_by(b, next, before, at, 1);
+}
+
+INLINE uint64_t qwen35_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
 {
     return cl100k_starts_by(b, next, before, at, 1);
 }
@@ -524,16 +562,19 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
     return starts;
 }
 
-/* Where pretokens start in block b, by scan_o200k.c's rules: as in cl100k, and where a word ends inside letters. If a
- * mark follows others, or a slash the newlines that belong to others, the character before is not enough to decide:
- * this is left to the plain scanner, as are letters of both cases after a contraction, and upper case of more than a
- * block.
+/* Where pretokens start in block b, by scan_o200k.c's rules, but for contractions: as in cl100k, and where a word ends
+ * inside letters. If a mark follows others, or a slash the newlines that belong to others, the character before is not
+ * enough to decide: this is left to the plain scanner, as are letters of both cases after a contraction, and upper case
+ * of more than a block.
  */
-INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+INLINE uint64_t words_starts(const struct block *b, const struct block *next, struct before *before, struct place *at,
+                             unsigned numbers, bool slash)
 {
     uint64_t was_other = before->other, taken, was_taken = before->absorbing;
-    uint64_t starts = cl100k_runs(b, next, before, at, 3, &taken);
-    uint64_t stuck = (b->mark & shift_up(before->other, was_other)) | (b->slash & (taken << 1 | was_taken));
+    uint64_t starts = cl100k_runs(b, next, before, at, numbers, &taken);
+    uint64_t stuck = b->rare | (b->mark & shift_up(before->other, was_other));
+    if (slash)
+        stuck |= b->slash & (taken << 1 | was_taken);
     if (stuck)
         stick(at, lowest(stuck));
 
@@ -548,6 +589,25 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     }
     starts |= b->upper & shift_up(low, before->low);
     before->low = low;
+    return starts;
+}
+
+INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    return contract_words(words_starts(b, next, before, at, 3, true), b, next, before, at);
+}
+
+INLINE uint64_t tekken_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    return words_starts(b, next, before, at, 1, true);
+}
+
+/* Han that is no letter is rare: whether it begins a run of Han depends on what is before, and it is left to the plain
+ * scanner. All other Han is apart from what is around it. */
+INLINE uint64_t kimi_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    uint64_t starts = words_starts(b, next, before, at, 3, false);
+    starts |= b->cjk & ~shift_up(b->cjk, before->block.cjk);
     return contract_words(starts, b, next, before, at);
 }
 
@@ -630,17 +690,19 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum window_end
     return n;
 }
 
-#define SCANNER(name)                                                                                                  \
+#define SCANNER(name, kind)                                                                                            \
     static size_t name(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,        \
                        size_t max)                                                                                     \
     {                                                                                                                  \
-        return scan_blocks(text, len, end, pos, ends, max, name##_starts, CLASSES, NULL);                              \
+        return scan_blocks(text, len, end, pos, ends, max, name##_starts, kind, NULL);                                 \
     }
 
-SCANNER(gpt2)
-SCANNER(cl100k)
-SCANNER(nanochat)
-SCANNER(qwen2)
+SCANNER(gpt2, CLASSES)
+SCANNER(gpt2_digits, CLASSES_DIGITS)
+SCANNER(cl100k, CLASSES)
+SCANNER(nanochat, CLASSES)
+SCANNER(qwen2, CLASSES)
+SCANNER(qwen35, CLASSES_QWEN35)
 
 /* The same for patterns where masks may not be enough: then some pretokens are left to the plain scanner. */
 #define SCANNER_AND_PLAIN(name, kind)                                                                                  \
@@ -660,6 +722,8 @@ SCANNER(qwen2)
     }
 
 SCANNER_AND_PLAIN(o200k, CLASSES_O200K)
+SCANNER_AND_PLAIN(tekken, CLASSES_O200K)
+SCANNER_AND_PLAIN(kimi, CLASSES_KIMI)
 SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
 
 /* The table that an including file defines for scan_internal.h. */
@@ -667,7 +731,8 @@ SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
     {                                                                                                                  \
         [PATTERN_GPT2] = gpt2, [PATTERN_CL100K] = cl100k, [PATTERN_CL100K_TIKTOKEN] = cl100k,                          \
         [PATTERN_NANOCHAT] = nanochat, [PATTERN_QWEN2] = qwen2, [PATTERN_O200K] = o200k,                               \
-        [PATTERN_DEEPSEEK_V3] = deepseek,                                                                              \
+        [PATTERN_DEEPSEEK_V3] = deepseek, [PATTERN_TEKKEN] = tekken, [PATTERN_QWEN35] = qwen35,                        \
+        [PATTERN_KIMI_K2] = kimi, [PATTERN_GPT2_DIGITS] = gpt2_digits,                                                 \
     }
 
 #endif

@@ -1,4 +1,5 @@
-/* scan_o200k.c - the pretokens of GPT-4o's o200k_base, scanned by hand, one character at a time: the plain version.
+/* scan_o200k.c - the pretokens of GPT-4o's o200k_base, of Mistral's Tekken and of Kimi K2, scanned by hand, one
+ * character at a time: the plain version.
  *
  *   [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
  *   |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -21,9 +22,16 @@
  * Everything else is as in cl100k (scan_cl100k.c), except that others take / along with the newlines after them. A
  * single other before a mark is before a word; within a run of others marks are others.
  *
+ * Tekken has no contractions, and each number apart.
+ *
+ * Kimi K2 begins with [\p{Han}]+|, its words have no Han (&&[^\p{Han}] in both classes), and others take no slash
+ * along. So a run of Han that begins a pretoken is one, whatever else its characters are (U+3007 is a number, radicals
+ * are symbols, U+16FF0 is a mark); behind a number, and behind others, those that are numbers or others belong to
+ * these. The character before a word is no Han, as Han there would have begun a run.
+ *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
  *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
- *      letter can follow. So the uncut document has a boundary there.
+ *      letter can follow; a run of Han has no LF. So the uncut document has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
  *      looks at from there on is all in the right part.
  *   3. The left part is the same if it is told of the letter: it ends with 0x0A, the end of one match of \s*[\r\n]+ or
@@ -38,66 +46,107 @@ enum {
     UPPER = 1 << UCAT_UPPER | BOTH,
     LOWER = 1 << UCAT_LOWER | BOTH,
     OTHER = 1 << UCAT_REST | 1 << UCAT_PUNCT | 1 << UCAT_MARK,
+    HAN = 1 << 8,
 };
 
-/* The class of the character at p, as one bit. */
-static inline unsigned class_at(const unsigned char *p, size_t *n)
+/* What the three patterns differ in. */
+struct variant {
+    int numbers; /* in a pretoken, at most */
+    bool contractions, slash, han;
+};
+
+/* The class of the character at p, as one bit; Han that is neither letter nor number has two, HAN and that of others.
+ */
+static inline unsigned class_at(const unsigned char *p, size_t *n, struct variant v)
 {
-    return 1u << (ucat_at(p, n) & 7);
+    unsigned class = 1u << (ucat_at(p, n) & 7);
+    if (v.han && ucat_is_han(p))
+        return HAN | (class & OTHER ? 1 << UCAT_REST : 0);
+    return class;
 }
 
-static size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned classes)
+static inline size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned classes, struct variant v)
 {
     size_t n;
-    while (p < len && (class_at(text + p, &n) & classes))
+    while (p < len && (class_at(text + p, &n, v) & classes))
         p += n;
     return p;
 }
 
 /* The end of the word whose characters begin at q, with its contraction. */
-static size_t word_end(const unsigned char *text, size_t q, size_t len, enum window_end end)
+static inline size_t word_end(const unsigned char *text, size_t q, size_t len, enum window_end end, struct variant v)
 {
     size_t after_both = 0, n;
     unsigned class = 0;
-    while (q < len && ((class = class_at(text + q, &n)) & UPPER)) {
+    while (q < len && ((class = class_at(text + q, &n, v)) & UPPER)) {
         q += n;
         if (class & BOTH)
             after_both = q;
     }
     if (q < len && class == 1 << UCAT_LOWER)
-        q = run_end(text, q + n, len, LOWER);
+        q = run_end(text, q + n, len, LOWER, v);
     else if (q == len && end == TEXT_MORE)
         return SCAN_UNDECIDED;
     else if (after_both)
         q = after_both;
-    if (len - q < 3 && end == TEXT_MORE && (q == len || text[q] == '\''))
+    if (len - q < 3 && end == TEXT_MORE && (q == len || (text[q] == '\'' && v.contractions)))
         return SCAN_UNDECIDED;
-    return q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
+    return v.contractions && q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end,
+                                  struct variant v)
 {
     size_t n, n_next, q;
-    unsigned class = class_at(text + p, &n);
+    unsigned class = class_at(text + p, &n, v);
     if (class & (UPPER | LOWER))
-        return word_end(text, p, len, end);
+        return word_end(text, p, len, end, v);
     if (class == 1 << UCAT_NUMBER)
-        return numbers_end(text, p, len, end, 3);
+        return numbers_end(text, p, len, end, v.numbers);
+    if (class & HAN) {
+        q = run_end(text, p + n, len, HAN, v);
+        return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
+    }
 
     unsigned next = 0; /* after the end of the text: neither a word nor an other */
     if (p + n < len)
-        next = class_at(text + p + n, &n_next);
+        next = class_at(text + p + n, &n_next, v);
     if ((next & (UPPER | LOWER)) && !is_newline(text[p]))
-        return word_end(text, p + n, len, end);
+        return word_end(text, p + n, len, end, v);
     if (!(class & OTHER) && !((next & OTHER) && text[p] == ' '))
         return spaces_end(text, p, len, end);
-    q = run_end(text, p + n, len, OTHER);
-    while (q < len && (is_newline(text[q]) || text[q] == '/'))
+    q = run_end(text, p + n, len, OTHER, v);
+    while (q < len && (is_newline(text[q]) || (v.slash && text[q] == '/')))
         q++;
     return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
+static size_t o200k_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, (struct variant){.numbers = 3, .contractions = true, .slash = true});
+}
+
 size_t scan_o200k(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    return scan_each(text, len, end, pos, ends, max, pretoken_end);
+    return scan_each(text, len, end, pos, ends, max, o200k_end);
+}
+
+static size_t tekken_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, (struct variant){.numbers = 1, .slash = true});
+}
+
+size_t scan_tekken(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_each(text, len, end, pos, ends, max, tekken_end);
+}
+
+static size_t kimi_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
+{
+    return pretoken_end(text, p, len, end, (struct variant){.numbers = 3, .contractions = true, .han = true});
+}
+
+size_t scan_kimi(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_each(text, len, end, pos, ends, max, kimi_end);
 }

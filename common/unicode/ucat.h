@@ -1,7 +1,8 @@
 /* ucat.h - finer classes of code points than uclass.h: for the pretokenizing regexes that tell upper from lower case,
  * marks, and punctuation.
  *
- * The same two-stage table as uclass.h's, with 4 bits a code point, 16 of them in each of a block's four words.
+ * The same two-stage table as uclass.h's, with 4 bits a code point, 16 of them in each of a block's four words. The
+ * script Han, which crosses the classes, has a table of its own.
  */
 #ifndef BPE_UNICODE_UCAT_H
 #define BPE_UNICODE_UCAT_H
@@ -27,6 +28,9 @@ enum ucat {
 extern const uint8_t ucat_byte[128];              /* of ASCII */
 extern const uint16_t ucat_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
 extern const uint64_t ucat_second[][4];           /* block -> 4 bits for each of its 64 code points */
+
+extern const uint8_t ucat_han_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
+extern const uint64_t ucat_han_second[];             /* block -> a bit for each of its 64 code points */
 
 /* The class, perhaps with UCAT_CJK, of code point 64 * high + (low & 63); `low` may be the last byte of its UTF-8
  * sequence. */
@@ -63,6 +67,24 @@ static inline unsigned ucat_at(const unsigned char *p, size_t *len)
     *len = 4;
     return ucat_of((uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 |
                    (p[3] & 0x3F));
+}
+
+/* Whether a code point is of the script Han. */
+static inline bool ucat_han_of(uint32_t code_point)
+{
+    uint32_t high = code_point >> 6;
+    return high < UCAT_FIRST_LEN && ucat_han_second[ucat_han_first[high]] >> (code_point & 63) & 1;
+}
+
+/* The same for the character at p, valid UTF-8. (For other bytes as with ucat_at.) */
+static inline bool ucat_is_han(const unsigned char *p)
+{
+    if (p[0] < 0xE2)
+        return false;
+    if (p[0] < 0xF0)
+        return ucat_han_of((uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F));
+    return ucat_han_of((uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 |
+                       (p[3] & 0x3F));
 }
 
 #endif

@@ -66,7 +66,8 @@ static int check_status(const char *fd, void *options, struct err *e)
 static const struct option_row rows[] = {
     {'p', "pattern", "NAME",
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
-     "cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes",
+     "cl100k-tiktoken, nanochat, qwen2 (qwen3), o200k, deepseek-v3, tekken,\n"
+     "qwen3.5, kimi-k2 (kimi), gpt2-digits (starcoder2, command-r), bytes",
      OPTION_TO(TEXT, struct chunk_options, pattern), .get_words = pattern_names},
     {'e', "regex", "REGEX", "the same by a regex", OPTION_TO(TEXT, struct chunk_options, regex)},
     {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode",

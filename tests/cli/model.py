@@ -20,6 +20,17 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 
 CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
+DIGIT = r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]"  # of Digits
+# As in published files.
+PATTERNS = {
+    "tekken": r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+"
+              r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    "qwen3.5": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    "kimi-k2": r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+               r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+               r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
+
 
 def report(good, name, *notes):
     print(0 if good else 1, name)
@@ -131,9 +142,14 @@ def json_trials():
     reads(changed(pre_tokenizer=sequence(split(r), split({"Regex": "c"}), byte_level())), {"regex": ["a|b", "c", GPT2]}, "several")
     reads(changed(pre_tokenizer=sequence(sequence(split(r)), sequence(), no_regex())), {"regex": "a|b"}, "sequences in sequences")
     reads(changed(pre_tokenizer=sequence(split({"String": "a.b (c)\\"}), no_regex())), {"regex": r"a\.b\ \(c\)\\"}, "a Split by a string")
-    for flag, regex in (True, r"\p{N}"), (False, r"\p{N}+"):
-        digits = {"type": "Digits", "individual_digits": flag}
-        reads(changed(pre_tokenizer=sequence(digits, byte_level())), {"regex": [regex, GPT2]}, f"Digits, individual_digits {flag}")
+    for flag, regex, pattern in (True, DIGIT, "gpt2-digits"), (False, DIGIT + "+", "regex"):
+        digits = sequence({"type": "Digits", "individual_digits": flag}, byte_level())
+        data = changed(pre_tokenizer=digits)
+        reads(data, {"pattern": pattern, "regex": [regex, GPT2]}, f"Digits, individual_digits {flag}")
+        written = json.loads(lib.must("bpe-model", data=data))["pre_tokenizer"]
+        report(written == digits, "  and is written as such", str(written))
+    for pattern, regex in PATTERNS.items():
+        reads(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), {"pattern": pattern, "regex": regex}, f"the regex of {pattern}")
     reads(changed(pre_tokenizer=sequence(split({"Regex": GPT2}), no_regex())), {"pattern": "gpt2"}, "the gpt2 pattern as a Split")
 
     reads(changed(pre_tokenizer=sequence(split({"Regex": CL100K}, "Removed", True), no_regex())), {"pattern": "cl100k"},

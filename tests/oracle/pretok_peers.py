@@ -4,8 +4,8 @@
     pretok_peers.py PRETOK [TEXT...]     PRETOK: the program built from pretok.c
 
 Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns, by each text that is known for them, on
-random documents and on samples of the TEXT files (PyPI tokenizers, tiktoken), and the texts that tiktoken has itself. (Regexes
-of users: regex_peers.py.) A package that is missing is a skip.
+random documents, on every character and on samples of the TEXT files (PyPI tokenizers, tiktoken), and the texts that tiktoken
+has itself. (Regexes of users: regex_peers.py.) A package that is missing is a skip.
 SEED=N sets the random seed.
 """
 import importlib
@@ -29,6 +29,7 @@ ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re"
          + ["\u00E9", "\u0416\u0447", "\u4E2D\u6587", "\u3002", "\uC544", "\u0915\u094D\u0937", "\u0E2A\u0E33", "\u0639"]
          + ["A", "U", "HTML", "Word", "/", "/\n", "\u01C5", "\u02B0", "\u041F\u0440", "\u3042", "\u30FC", "\u30FB", "\u3040", "\u3099"]
          + ["\u9FA5", "\u9FA6", "\U000E0100", "\u2764\uFE0F"]
+         + ["\u3005", "\u3007", "\u2E80", "\u3400", "\U00016FF0", "\U00011DE0", "\U00016FF4"]
          + ["\U0001F600", "\U0001F469\u200D\U0001F4BB", "\U00020000", "\U000323AF", "\u1C89", "\uFFFD"])
 
 
@@ -74,6 +75,14 @@ def random_documents(atoms, n, n_atoms):
     return ["".join(random.choices(atoms, k=n_atoms)) for _ in range(n)]
 
 
+def every_character():
+    """Each character of the planes that have any, with others around it."""
+    for start in [*range(0, 0x40000, 0x1000), *range(0xE0000, 0xE1000, 0x1000)]:
+        points = [chr(c) for c in range(start, start + 0x1000) if not 0xD800 <= c < 0xE000]
+        if points:
+            yield "".join(f"a{c}{c}  {c}1{c}.{c}" for c in points)
+
+
 def samples(path):
     size = os.path.getsize(path)
     with open(path, "rb") as f:
@@ -88,9 +97,10 @@ def huggingface_split(tokenizers, *regexes):
     return lambda text: [piece.encode() for piece, _ in split.pre_tokenize_str(text) if piece]
 
 
-def huggingface_byte_level(tokenizers):
+def huggingface_byte_level(tokenizers, *before):
     """ByteLevel maps each byte to one character, in an order of its own: compare by length."""
-    level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    parts = tokenizers.pre_tokenizers
+    level = parts.Sequence([*before, parts.ByteLevel(add_prefix_space=False, use_regex=True)])
     return lambda text: [len(piece) for piece, _ in level.pre_tokenize_str(text)]
 
 
@@ -136,9 +146,10 @@ def test_pattern(pretok, pattern, texts, what, documents):
             skip(f"{name} tiktoken", "no PyPI tiktoken")
         elif len(regexes) == 1:
             compare(f"{name} tiktoken", documents, ours, tiktoken_pieces(tiktoken, regexes[0], ours))
-    if tokenizers and pattern == "gpt2":
+    before = {"gpt2": [], "gpt2-digits": [tokenizers.pre_tokenizers.Digits(individual_digits=True)]} if tokenizers else {}
+    if pattern in before:
         compare(f"{pattern}: {what}: equal to Hugging Face's ByteLevel", documents, lambda text: [len(piece) for piece in ours(text)],
-                huggingface_byte_level(tokenizers))
+                huggingface_byte_level(tokenizers, *before[pattern]))
 
 
 def test_dialects(texts):
@@ -185,6 +196,7 @@ def main():
     test_dialects(texts)
     for pattern, known in texts.items():
         test_pattern(pretok, pattern, known, "random documents", random_documents(ATOMS, N_RANDOM, N_ATOMS))
+        test_pattern(pretok, pattern, known[:1], "every character", list(every_character()))
         for path in paths:
             test_pattern(pretok, pattern, known, os.path.basename(path), list(samples(path)))
     return lib.done()

@@ -56,8 +56,10 @@ def regexes():
 
 def train_hf(path, pattern):
     tok = Tokenizer(models.BPE())
-    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern == "gpt2")
-    splits = [pre_tokenizers.Split(Regex(regex), "isolated") for regex in regexes()[pattern]]
+    of_gpt2 = pattern in ("gpt2", "gpt2-digits")
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=of_gpt2)
+    splits = [pre_tokenizers.Digits(individual_digits=True)] if of_gpt2 else \
+        [pre_tokenizers.Split(Regex(regex), "isolated") for regex in regexes()[pattern]]
     tok.pre_tokenizer = level if pattern == "gpt2" else pre_tokenizers.Sequence([*splits, level])
     tok.decoder = decoders.ByteLevel()
     tok.train_from_iterator(documents(path), trainers.BpeTrainer(

@@ -16,7 +16,7 @@ n_cuts() {
 }
 
 cuts=0
-for pattern in gpt2 cl100k cl100k-tiktoken nanochat qwen2 o200k deepseek-v3; do
+for pattern in gpt2 cl100k cl100k-tiktoken nanochat qwen2 o200k deepseek-v3 tekken qwen3.5 kimi-k2 gpt2-digits; do
     for file in space.txt one.txt newlines.txt; do
         bpe-chunk -p $pattern $file | bpe-count | bpe-sum | words >whole.words
         for block in 40 300; do

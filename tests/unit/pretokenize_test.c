@@ -324,6 +324,8 @@ int main(void)
     windows("cl100k", "cl100k", "");
     windows("o200k", "o200k", "");
     windows("deepseek-v3", "deepseek-v3", "");
+    windows("kimi-k2", "kimi-k2", "");
+    windows("gpt2-digits", "gpt2-digits", "");
     windows("bytes", "bytes", "");
     windows("a regex", "", "[a-z]+|\\s+");
     policies();

@@ -95,10 +95,26 @@ static size_t add_class(unsigned char *set, const char *p)
     if (strncmp(p, "\\p{", 3) != 0)
         return 0;
     size_t n = strcspn(p + 3, "}");
+    if (strncmp(p + 3, "Han}", 4) == 0)
+        for (size_t i = 0; i < LEN(han_ranges); i++)
+            memset(set + han_ranges[i][0], 1, han_ranges[i][1] - han_ranges[i][0] + 1);
     for (size_t i = 0; i < LEN(category_ranges); i++)
         if (strncmp(category_ranges[i].category, p + 3, n) == 0)
             memset(set + category_ranges[i].first, 1, category_ranges[i].last - category_ranges[i].first + 1);
     return n + 4;
+}
+
+/* Takes the characters of the &&[^\p{..}] at p out of set[]; returns its length, 0 if there is none. */
+static size_t remove_class(unsigned char *set, const char *p)
+{
+    if (strncmp(p, "&&[^", 4) != 0)
+        return 0;
+    unsigned char *other = must(calloc(0x110000, 1));
+    size_t n = 4 + add_class(other, p + 4) + 1;
+    for (uint32_t c = 0; c < 0x110000; c++)
+        set[c] = set[c] && !other[c];
+    free(other);
+    return n;
 }
 
 static void put_set(struct buf *b, const unsigned char *set)
@@ -123,6 +139,8 @@ static void put_oracle_regex(struct buf *b, const char *regex)
             put(b, p++, 1);
             while (*p != ']') {
                 size_t n = add_class(set, p);
+                if (n == 0)
+                    n = remove_class(set, p);
                 if (n == 0) {
                     n = *p == '\\' ? 2 : 1;
                     put(b, p, n);
@@ -376,8 +394,19 @@ static void test_cats(void)
         wrong += ucat_of(c) != cat;
         wrong_utf8 += !is_surrogate(c) && (ucat_at(p, &found) != cat || found != len);
     }
+    size_t wrong_han = 0, wrong_han_utf8 = 0;
+    memset(want, 0, 0x110000);
+    for (size_t i = 0; i < LEN(han_ranges); i++)
+        memset(want + han_ranges[i][0], 1, han_ranges[i][1] - han_ranges[i][0] + 1);
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        unsigned char p[4] = {0};
+        encode(c, p);
+        wrong_han += ucat_han_of(c) != want[c];
+        wrong_han_utf8 += !is_surrogate(c) && ucat_is_han(p) != want[c];
+    }
     tap_ok(wrong == 0 && n_marks == 2501, "every code point has the finer class of the ranges, 2501 are marks");
     tap_ok(wrong_utf8 == 0, "every character has its finer class in UTF-8");
+    tap_ok(wrong_han == 0 && wrong_han_utf8 == 0, "every code point and character is Han or not as in the ranges");
     free(want);
 }
 
@@ -393,6 +422,12 @@ static void test_cats(void)
 #define ZWJ "\xE2\x80\x8D"
 #define WIDE_1 "\xEF\xBC\x91"
 #define ARABIC_5 "\xD9\xA5"
+#define HAN "\xE4\xB8\xAD"
+#define HAN_0 "\xE3\x80\x87"          /* U+3007, a number */
+#define HAN_RADICAL "\xE2\xBA\x80"    /* a symbol */
+#define HAN_MARK "\xF0\x96\xBF\xB0"   /* U+16FF0, a mark */
+#define NEW_DIGIT "\xF0\x91\xB7\xA0"  /* U+11DE0, a number since Unicode 17 */
+#define NEW_NUMBER "\xF0\x96\xBF\xB4" /* U+16FF4, too */
 
 static const struct {
     const char *pattern;
@@ -451,6 +486,13 @@ static const struct {
       "a",
       "\x1F\x1F", ".", "\x1F", " ", "\x1F", "1", "  ", "2", " \n", " "}},
     {"qwen2", {"1", "2", "3", " ", "4", ARABIC_5, WIDE_1, "a"}},
+    {"tekken", {"1", "2", " ", "3", "don", "'t", " hello", "World", ".\n/", " ''", "s"}},
+    {"tekken", {"it", "'S", "'", " ", " A" ACUTE, "\n"}},
+    {"qwen3.5", {"e" ACUTE "e", "." ACUTE "a", "..", ACUTE, " " ACUTE, "1", "2", "'s", ACUTE "x", "\n", ACUTE}},
+    {"kimi-k2", {"a", HAN HAN, "b's", HAN HAN_0 HAN_RADICAL HAN_MARK, "1" HAN_0, HAN, " ", HAN, " " HAN_RADICAL, HAN}},
+    {"kimi-k2", {"123", HAN_0, "." HAN_RADICAL HAN_MARK, HAN "\xE3\x80\x85", "\xE3\x81\x82", HAN, ".\n", "/\n", HAN}},
+    {"gpt2-digits", {"a", "1", "2", "   ", "3", " b", " ", "4", ".", NEW_DIGIT, NEW_NUMBER, " c"}},
+    {"gpt2-digits", {"'s", "1", "'", "2", "'t", " \n", "5", "\n ", " ..", " ", NEW_DIGIT}},
     {"cl100k", {"\t", "!", "\t", "\t", "1", NBSP, " ?", IDEO_SPACE NEL, " x"}},
 };
 
@@ -514,7 +556,8 @@ static void put_contexts(struct buf *b, uint32_t c, bool all)
 static bool is_edge(uint32_t c)
 {
     return c < 0x300 ||
-           ((ucat_of(c) != ucat_of(c - 1) || ucat_of(c) != ucat_of(c + 1)) && ucat_of(c) != ucat_of(c - 2));
+           ((ucat_of(c) != ucat_of(c - 1) || ucat_of(c) != ucat_of(c + 1)) && ucat_of(c) != ucat_of(c - 2)) ||
+           ucat_han_of(c) != ucat_han_of(c - 1) || ucat_han_of(c) != ucat_han_of(c + 1);
 }
 
 /* The category that all code points from first to last have; NULL: they have several. */
@@ -530,8 +573,9 @@ static const char *category_of(uint32_t first, uint32_t last)
 }
 
 /* The oracle's regex cannot tell apart two documents of code points of the same category, from plane 2 on, where no
- * pattern names any by number. So it splits the first of them only, and the others must be split as that is: PCRE2,
- * which goes through hundreds of ranges for each code point, would take most of the time of this test. */
+ * pattern names any by number, and the letters are those that are Han. So it splits the first of them only, and the
+ * others must be split as that is: PCRE2, which goes through hundreds of ranges for each code point, would take most of
+ * the time of this test. */
 static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
     size_t wrong = 0, n_edges = 0;
@@ -659,6 +703,13 @@ static const char *const atoms[] = {
     "\xE9\xBE\xA5",
     "\xE9\xBE\xA6",
     "\xF3\xA0\x84\x80",
+    HAN_0,
+    HAN_RADICAL,
+    HAN_MARK,
+    "\xE3\x80\x85",
+    "\xE3\x90\x80",
+    NEW_DIGIT,
+    NEW_NUMBER,
     "\0",
 };
 
@@ -791,8 +842,13 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
 
 static void test_names(void)
 {
-    static const char *const names[] = {"gpt2",  "cl100k", "cl100k-tiktoken", "nanochat",
-                                        "qwen2", "o200k",  "deepseek-v3",     "bytes"};
+    static const char *const names[] = {"gpt2",        "cl100k", "cl100k-tiktoken", "nanochat", "qwen2",       "o200k",
+                                        "deepseek-v3", "tekken", "qwen3.5",         "kimi-k2",  "gpt2-digits", "bytes"};
+    static const char *const aliases[][2] = {{"llama3", "cl100k"},
+                                             {"qwen3", "qwen2"},
+                                             {"kimi", "kimi-k2"},
+                                             {"starcoder2", "gpt2-digits"},
+                                             {"command-r", "gpt2-digits"}};
     size_t n = 0, wrong = 0, not_cut = 0;
     for (; pattern_at(n); n++) {
         const struct pattern *p = pattern_at(n);
@@ -803,8 +859,13 @@ static void test_names(void)
         not_cut += !p->cut_inside;
     }
     tap_ok(wrong == 0 && n == LEN(names), "the built-in patterns are listed, and found by name");
-    tap_ok(pattern_find(str_of("llama3")) == pattern_find(str_of("cl100k")) && pattern_find(str_of("llama3")),
-           "llama3 is cl100k");
+    for (size_t i = 0; i < LEN(aliases); i++)
+        wrong += !pattern_find(str_of(aliases[i][0])) ||
+                 pattern_find(str_of(aliases[i][0])) != pattern_find(str_of(aliases[i][1]));
+    size_t n_names = 0;
+    for (const char *const *name = pattern_names(); *name; name++, n_names++)
+        wrong += !pattern_find(str_of(*name));
+    tap_ok(wrong == 0 && n_names == LEN(names) + LEN(aliases), "%zu aliases name their patterns", LEN(aliases));
     tap_ok(!pattern_find(str_of("GPT2")) && !pattern_find(str_of("")), "other names are not known");
     tap_ok(not_cut == 1 && !pattern_find(str_of("bytes"))->cut_inside && pattern_find(str_of("bytes"))->n_regex == 0,
            "a document may be cut inside but for bytes");
