@@ -21,6 +21,7 @@ ENCODE = "bpe", "encode"
 TRAIN = "bpe", "train", "--fan-out=xargs", "-v", "32000", "-o"
 BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode and bpe-decode
 LEVELS = ["avx512", "avx2", "sse2", "none"]
+PATTERNS = ["cl100k", "tekken", "qwen3.5", "kimi-k2", "gpt2-digits"]
 LANGUAGES = ["chinese", "japanese", "thai", "arabic", "hindi"]
 HOSTILE = {
     "letter": "one letter", "spaces": "spaces", "rules": "lines of dashes", "random": "random letters and spaces",
@@ -34,6 +35,14 @@ def vocabulary_rows():
         for text in "en", "multi":
             yield Row("encode-vocabularies", f"{name}, {text}", "MB/cpu s", f"rate null-{name} {text}",
                       [at_least(2, f"rate gigatoken1-{name} {text}")])
+
+
+def pattern_rows():
+    """Each pattern of which there is no vocabulary above: models of the text, beside that of cl100k."""
+    for pattern in PATTERNS[1:]:
+        for text in "en", "multi":
+            yield Row("encode-patterns", f"{pattern}, 32k, {text}", "MB/cpu s", f"rate null-own.{pattern} {text}",
+                      [at_least(0.85, f"rate null-own.cl100k {text}")])
 
 
 def same_rows():
@@ -86,6 +95,7 @@ ROWS = [
     Row("encode-one", "JSON Lines, English, 32k", "MB/cpu s", "rate null-own en.jsonl",
         [at_least(2.5, "rate gigatoken1-own en.jsonl"), at_least(0.8, "rate null-own en")]),
     *vocabulary_rows(),
+    *pattern_rows(),
     *same_rows(),
     Row("encode-two", "bpe encode -j 2, English, 32k", "MB/s", "speed two-own en",
         [at_least(2.5, "speed gigatoken2-own en")]),
@@ -155,7 +165,7 @@ ROWS = [
     Row("encode-others", "bpe-encode, 20 MB of English, 32k", "MB/s", "speed null-own part",
         [at_least(1, "speed tiktoken1-own part"), at_least(1, "speed hf1-own part")]),
 ]
-QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|gpt2|100?k|00k|llama3|qwen2|deepseek|same-|net-|_100?\b|"
+QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|own\.|gpt2|100?k|00k|llama3|qwen2|deepseek|same-|net-|_100?\b|"
                               r"parquet|multi[-.]|\.gz")
 
 
@@ -193,9 +203,12 @@ class Texts(corpus.Texts):
         return path
 
     def model(self, model, name):
-        """own: that of the text; else one that everybody has."""
+        """own: that of the text; own.PATTERN: the same by that pattern; else one that everybody has."""
         if model == "own":
             return self.own(name)
+        if model.startswith("own."):
+            pattern = model[len("own."):]
+            return self.kept(f"{name}-32k-{pattern}.json", *TRAIN, "OUT", "-p", pattern, self.path(name))
         try:
             return corpus.cached(vocabularies.get_apart(model))
         except vocabularies.Missing as why:
@@ -304,7 +317,7 @@ SUBJECTS = {
         **{f"old_{level}": at_level(level, BASELINE) for level in LEVELS},
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
-    }.items() for model in ("own", *vocabularies.NAMES)
+    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES)
 }
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
