@@ -60,6 +60,7 @@ help:
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); two hours"
+	@echo "make check-linear   that no text takes bpe-encode much more than twice as long at twice the length, by models of all forms; half an hour"
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
@@ -146,6 +147,10 @@ check-peers: all units
 check-vocabularies: all
 	bin=$$(BUILD=$(BUILD) tests/venv.sh) && PATH=$$bin:$$PATH BUILD=$(BUILD) WHOLE=$${WHOLE-multi.txt} \
 	    prove -v tests/oracle/encode_vocabularies.py :: $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
+
+# NAMES='gemma marks ...': these forms and texts alone.
+check-linear: all
+	BUILD=$(BUILD) prove -v tests/bench/linear.py :: $(NAMES)
 
 # Each engine's test, without skipping what is not installed: it says what to install, and fails.
 check-engines: all
@@ -267,6 +272,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-built check-peers check-vocabularies check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)
