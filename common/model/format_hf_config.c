@@ -235,16 +235,21 @@ static int read_file(struct hf_config *c, struct build *b, const struct model_so
     return rc;
 }
 
-static void take_class(struct hf_config *c)
+static int take_class(struct hf_config *c, struct build *b)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (!strcmp(classes[i].name, c->class.s))
             c->known = &classes[i];
     for (int role = 0; c->known && role < HF_ROLES; role++) {
-        struct str s = str_of(c->known->role[role] ? c->known->role[role] : "");
-        if (s.len && !c->said[role])
-            c->role[role] = (struct hf_added){.p = s.p, .len = s.len, .id = HF_NEXT_ID, .special = true};
+        const char *text = c->said[role] ? NULL : c->known->role[role];
+        if (!text)
+            continue;
+        c->role[role] = (struct hf_added){
+            .p = build_copy(b, text, strlen(text)), .len = strlen(text), .id = HF_NEXT_ID, .special = true};
+        if (!c->role[role].p)
+            return -1;
     }
+    return 0;
 }
 
 int hf_config_read(struct hf_config *c, struct build *b, const struct model_source *from)
@@ -255,7 +260,8 @@ int hf_config_read(struct hf_config *c, struct build *b, const struct model_sour
     if (!c->has_decoder && (read_file(c, b, from, "special_tokens_map.json", read_members, false) ||
                             read_file(c, b, from, "added_tokens.json", read_ids, false)))
         return -1;
-    take_class(c);
+    if (take_class(c, b))
+        return -1;
     if (c->with_id.n)
         qsort(c->with_id.p, c->with_id.n, sizeof *c->with_id.p, compare_id);
     return 0;

@@ -52,7 +52,7 @@ void hf_config_free(struct hf_config *c);
 /* Adds all tokens, each once: those with ids, then those that only have roles or names. -1: out of memory. */
 int hf_config_tokens(const struct hf_config *c, struct hf_tokens *to, struct err *e);
 
-/* Sets the model's eos and pad, among its special tokens, which are complete. -1 with EX_DATAERR: they are not there. */
+/* Sets the model's eos and pad, among its special tokens, which are complete. -1 with EX_DATAERR: not there. */
 int hf_config_roles(const struct hf_config *c, struct model *m, struct err *e);
 
 #endif

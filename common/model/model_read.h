@@ -10,8 +10,8 @@
 
 /* Options of the command line for files that do not contain these. All borrowed; zeroed: none given. */
 struct model_opts {
-    const char *
-        pattern; /* the name of a built-in pattern, or NULL; cl100k, but not llama3, is tiktoken's for a .tiktoken file */
+    const char *pattern;        /* the name of a built-in pattern, or NULL; for a .tiktoken file cl100k is tiktoken's,
+                                   but llama3 is not */
     const char *const *special; /* "TOKEN" (gets the next id above all others) or "TOKEN=ID" */
     size_t n_special;
     bool rules_only; /* only the pattern and the added tokens are asked for: a format may leave out the vocabulary, and

@@ -104,6 +104,18 @@ def models():
     side = {"pat_str": r"\p{L}+|\s+", "special_tokens": {EOT: 259}, "explicit_n_vocab": 260}
     put("model", "tiktoken", ranks)
     put("model", "tiktoken-beside", ranks + "\0" + json.dumps(side))
+    tekken = {"config": {"pattern": r"\p{L}+|\s+", "default_vocab_size": 260, "default_num_special_tokens": 3, "version": "v11"}, "vocab": ["VOCAB"],
+              "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}]}
+    put("model", "mistral", "mistral\n" + json.dumps(tekken).replace('"VOCAB"', '@BYTES@,{"rank":256,"token_bytes":"aGU=","token_str":"he"}'))
+    put("model", "mistral-old", "mistral\n" + json.dumps({
+        "config": {**tekken["config"], "default_vocab_size": 277, "default_num_special_tokens": 21, "version": "v3"}, "vocab": ["VOCAB"]})
+        .replace('"VOCAB"', "@BYTES@"))
+    roles = {"eos_token": "</s>", "pad_token": {"content": "<pad>", "normalized": False}, "image_token": None, "tokenizer_class": "GPT2TokenizerFast",
+             "add_prefix_space": False}
+    ids = {"257": {"content": "<a>", "special": True}, "258": {"content": "</s>", "lstrip": False}, "260": {"content": "<pad>"}}
+    put("model", "config", "config\n" + json.dumps({**roles, "additional_special_tokens": ["<x>"], "extra_special_tokens": {"a_token": "<y>"}})
+        + "\0" + json.dumps({"</s>": 258, "<pad>": 259}))
+    put("model", "config-ids", "config\n" + json.dumps({**roles, "tokenizer_class": None, "added_tokens_decoder": ids}))
 
 
 def lines_of_json():

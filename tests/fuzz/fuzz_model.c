@@ -4,6 +4,8 @@
  *     json                 tokenizer.json
  *     gpt2                 vocab.json, merges.txt
  *     tiktoken             the ranks alone, or the ranks and the file beside them
+ *     mistral              tekken.json
+ *     config               tokenizer_config.json, added_tokens.json: beside a pair, and beside ranks
  *
  * Each must have the tokens of all 256 bytes, which would be most of a small file: @BYTES@ stands for them, as the
  * format has them. A model that can be read must be usable: it is gone through, and written as JSON. */
@@ -23,8 +25,22 @@ static struct fuzz_file one, two;
 
 static void leave(void)
 {
-    static const char *const names[] = {"json",           "gpt2/vocab.json", "gpt2/merges.txt",     "gpt2",
-                                        "plain.tiktoken", "beside.tiktoken", "beside.tiktoken.json"};
+    static const char *const names[] = {"json",
+                                        "gpt2/vocab.json",
+                                        "gpt2/merges.txt",
+                                        "gpt2",
+                                        "plain.tiktoken",
+                                        "beside.tiktoken",
+                                        "beside.tiktoken.json",
+                                        "pair/vocab.json",
+                                        "pair/merges.txt",
+                                        "pair/tokenizer_config.json",
+                                        "pair/added_tokens.json",
+                                        "pair",
+                                        "ranks/tiktoken.model",
+                                        "ranks/tokenizer_config.json",
+                                        "ranks/added_tokens.json",
+                                        "ranks"};
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
@@ -41,6 +57,53 @@ static void put_link(const char *to, const char *name)
         abort();
 }
 
+enum form { MEMBERS, LINES, TEKKEN };
+
+/* The tokens of all bytes as members of an object, as lines of base64 and rank, or as the items of tekken.json. */
+static void put_bytes(struct buf *out, enum form form)
+{
+    struct err e;
+    for (unsigned b = 0; b < 256; b++) {
+        unsigned char byte = (unsigned char)b;
+        if (form == TEKKEN)
+            buf_put_str(out, b ? ",{\"token_bytes\":\"" : "{\"token_bytes\":\"", &e);
+        if (form == MEMBERS) {
+            buf_put_str(out, byte == '"' || byte == '\\' ? ",\"\\" : b ? ",\"" : "\"", &e);
+            byte_level_put(out, &byte, 1, &e);
+        } else {
+            base64_put(out, &byte, 1, &e);
+        }
+        buf_printf(out, &e, form == LINES ? " %u\n" : form == TEKKEN ? "\",\"rank\":%u}" : "\":%u", b);
+    }
+}
+
+static void expand(struct buf *out, const uint8_t *p, size_t n, enum form form)
+{
+    static const char name[] = "@BYTES@";
+    const uint8_t *at;
+    struct err e;
+    while ((at = memmem(p, n, name, sizeof name - 1)) && out->len < 1 << 20) {
+        buf_put(out, p, (size_t)(at - p), &e);
+        put_bytes(out, form);
+        n -= (size_t)(at - p) + sizeof name - 1;
+        p = at + sizeof name - 1;
+    }
+    buf_put(out, p, n, &e);
+}
+
+/* Writes a file of this text, in which the bytes are. */
+static void put_text(const char *name, const char *text, enum form form)
+{
+    struct buf b = {0};
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    expand(&b, (const uint8_t *)text, strlen(text), form);
+    if (!f || fwrite(b.p, 1, b.len, f) != b.len || fclose(f))
+        abort();
+    buf_free(&b);
+}
+
 /* A directory in which each format finds its files under the names that it has. */
 static void prepare(void)
 {
@@ -49,9 +112,15 @@ static void prepare(void)
     snprintf(dir, sizeof dir, "%.40s/bpe-fuzz-XXXXXX", tmp && strlen(tmp) <= 40 ? tmp : "/tmp");
     if (!mkdtemp(dir))
         abort();
-    snprintf(path, sizeof path, "%s/gpt2", dir);
-    if (mkdir(path, 0700))
-        abort();
+    static const char *const inside[] = {"gpt2", "pair", "ranks"};
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, inside[i]);
+        if (mkdir(path, 0700))
+            abort();
+    }
+    put_text("pair/vocab.json", "{@BYTES@,\"he\":256,\"<a>\":257}", MEMBERS);
+    put_text("pair/merges.txt", "h e\n", MEMBERS);
+    put_text("ranks/tiktoken.model", "@BYTES@aGU= 256\n", LINES);
     const char *first = fuzz_fill(&one, "", 0), *second = fuzz_fill(&two, "", 0);
     put_link(first, "json");
     put_link(first, "gpt2/vocab.json");
@@ -59,37 +128,11 @@ static void prepare(void)
     put_link(first, "plain.tiktoken");
     put_link(first, "beside.tiktoken");
     put_link(second, "beside.tiktoken.json");
+    put_link(first, "pair/tokenizer_config.json");
+    put_link(second, "pair/added_tokens.json");
+    put_link(first, "ranks/tokenizer_config.json");
+    put_link(second, "ranks/added_tokens.json");
     atexit(leave);
-}
-
-/* The tokens of all bytes as members of an object, or as lines of base64 and rank. */
-static void put_bytes(struct buf *out, bool tiktoken)
-{
-    struct err e;
-    for (unsigned b = 0; b < 256; b++) {
-        unsigned char byte = (unsigned char)b;
-        if (tiktoken)
-            base64_put(out, &byte, 1, &e);
-        else
-            buf_put_str(out, byte == '"' || byte == '\\' ? ",\"\\" : b ? ",\"" : "\"", &e);
-        if (!tiktoken)
-            byte_level_put(out, &byte, 1, &e);
-        buf_printf(out, &e, tiktoken ? " %u\n" : "\":%u", b);
-    }
-}
-
-static void expand(struct buf *out, const uint8_t *p, size_t n, bool tiktoken)
-{
-    static const char name[] = "@BYTES@";
-    const uint8_t *at;
-    struct err e;
-    while ((at = memmem(p, n, name, sizeof name - 1)) && out->len < 1 << 20) {
-        buf_put(out, p, (size_t)(at - p), &e);
-        put_bytes(out, tiktoken);
-        n -= (size_t)(at - p) + sizeof name - 1;
-        p = at + sizeof name - 1;
-    }
-    buf_put(out, p, n, &e);
 }
 
 static void use(struct model *m)
@@ -167,17 +210,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *zero = memchr(data, '\0', size);
     size_t n = zero ? (size_t)(zero - data) : size;
     struct buf a = {0}, b = {0};
-    expand(&a, data, n, format == 't');
+    expand(&a, data, n, format == 't' ? LINES : format == 'm' ? TEKKEN : MEMBERS);
     if (zero)
-        expand(&b, zero + 1, size - n - 1, false);
+        expand(&b, zero + 1, size - n - 1, MEMBERS);
     fuzz_fill(&one, a.p, a.len);
     fuzz_fill(&two, b.p, b.len);
     snprintf(path, sizeof path, "%s/%s", dir,
-             format == 'j'   ? "json"
-             : format == 'g' ? "gpt2"
-             : zero          ? "beside.tiktoken"
-                             : "plain.tiktoken");
+             format == 'j' || format == 'm' ? "json"
+             : format == 'g'                ? "gpt2"
+             : format == 'c'                ? "pair"
+             : zero                         ? "beside.tiktoken"
+                                            : "plain.tiktoken");
     read_all(path, (struct model_opts){.pattern = format == 't' && !zero ? "gpt2" : NULL});
+    if (format == 'c') {
+        snprintf(path, sizeof path, "%s/ranks", dir);
+        read_all(path, (struct model_opts){.pattern = "gpt2"});
+    }
     buf_free(&a);
     buf_free(&b);
     return 0;
