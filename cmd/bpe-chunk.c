@@ -63,6 +63,7 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
             return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
         return model_rules_pattern(r, &c->model, name, e);
     }
+    r->normalizer = (enum normalizer)o->normalizer;
     if (!o->regex) {
         const struct pattern *pattern = pattern_named(o->pattern, e);
         r->pattern = str_of(pattern ? pattern->name : "");

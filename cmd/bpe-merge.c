@@ -162,6 +162,37 @@ static int assign(struct model *model, const struct learned *learned, const stru
     return 0;
 }
 
+/* Sets the pattern as the model names it. */
+static int set_pattern(struct merger *m, struct learned *model, struct err *e)
+{
+    const struct rules *r = &m->rules;
+    const struct pattern *pattern = rules_builtin(r);
+    if (!pattern && !r->n_regex)
+        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
+                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
+    model->n_regex = pattern ? pattern->n_regex : r->n_regex;
+    model->regex = pattern ? pattern->regex : r->regex;
+    model->pattern = pattern ? pattern->name : NULL;
+    model->prefix = r->prefix;
+    model->normalizer = r->normalizer;
+    return 0;
+}
+
+/* What is wrong without merges, too, is said at once. */
+static int try_format(struct merger *m, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    struct learned bytes = {.special = m->rules.special, .n_special = m->rules.n_special};
+    struct model_files files = {.alone = !o->path};
+    struct model model;
+    if (set_pattern(m, &bytes, e) || assign(&model, &bytes, o, e))
+        return -1;
+    int rc = o->format->write(&files, &model, e);
+    model_files_free(&files);
+    model_free(&model);
+    return rc;
+}
+
 /* Learns the merges, and fills *model (which borrows from m). */
 static int learn(struct merger *m, struct learned *model, struct err *e)
 {
@@ -180,12 +211,9 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                             .n_special = r->n_special,
                             .progress = show_progress,
                             .progress_ctx = m};
-    const struct learned bytes = {.special = r->special, .n_special = r->n_special};
-    struct model first;
     size_t n;
-    if (assign(&first, &bytes, o, e)) /* what is wrong without merges is said at once */
+    if (try_format(m, e))
         return -1;
-    model_free(&first);
     progress_part(&m->progress, "merging", "merges");
     int rc = trainer_run(m->trainer, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
@@ -205,21 +233,6 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + min),
                      (unsigned long long)o->vocab_size);
-    return 0;
-}
-
-/* Sets the pattern as the model names it. */
-static int set_pattern(struct merger *m, struct learned *model, struct err *e)
-{
-    const struct rules *r = &m->rules;
-    const struct pattern *pattern = rules_builtin(r);
-    if (!pattern && !r->n_regex)
-        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
-                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
-    model->n_regex = pattern ? pattern->n_regex : r->n_regex;
-    model->regex = pattern ? pattern->regex : r->regex;
-    model->pattern = pattern ? pattern->name : NULL;
-    model->prefix = r->prefix;
     return 0;
 }
 

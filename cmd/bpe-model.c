@@ -44,6 +44,8 @@ static int put_split(struct buf *out, const struct model *m, struct err *e)
             buf_put_byte(out, '\n', e))
             return -1;
     }
+    if (m->normalizer && buf_printf(out, e, "normalizer: %s\n", normalizer_names[m->normalizer]))
+        return -1;
     if (m->prefix.len &&
         (buf_put_str(out, "prefix: ", e) || put_text(out, m->prefix.p, m->prefix.len, e) || buf_put_byte(out, '\n', e)))
         return -1;

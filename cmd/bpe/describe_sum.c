@@ -39,6 +39,8 @@ static int put_each(struct buf *out, const char *label, const struct str *s, siz
 
 static int put_pattern(struct buf *out, const struct rules *r, struct err *e)
 {
+    if (r->normalizer && buf_printf(out, e, "normalize=%s ", normalizer_names[r->normalizer]))
+        return -1;
     if (r->prefix.len && (put_each(out, "prefix=", &r->prefix, 1, e) || buf_put_byte(out, ' ', e)))
         return -1;
     return r->n_regex ? put_each(out, "regex=", r->regex, r->n_regex, e) : put_each(out, "pattern=", &r->pattern, 1, e);

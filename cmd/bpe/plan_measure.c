@@ -208,7 +208,7 @@ static const char *const sum[] = {"bpe-sum", NULL};
 /* Chunks of a part. by_model: for encoding, by the model, which knows what options for counting say. */
 static int make_chunks(const struct measure *m, size_t part, bool by_model, struct err *e)
 {
-    static const char *const known[] = {"pattern", "regex", "special-token", "no-special", NULL};
+    static const char *const known[] = {"pattern", "regex", "special-token", "no-special", "normalize", NULL};
     static const char *const other[] = {"block", "inline", "dealt", NULL}; /* the sample is small, and in files */
     const int in[] = {m->s->part[part], m->model};
     const size_t n = by_model ? 2 : 1;

@@ -254,6 +254,7 @@ static const struct option_row shard_rows[] = {
     REFUSED("check", 0, "DIR"),
     REFUSED("list", 0, "DIR"),
     REFUSED("regex", 'e', "REGEX"),
+    REFUSED("normalize", 0, "FORM"),
     REFUSED("no-special", 0, NULL),
     {0},
 };

@@ -122,6 +122,7 @@ struct command_options {
     {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED}, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
 #define COMMAND_BY_MODEL \
     {'e', "regex", "REGEX", "--regex: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
+    {0, "normalize", "FORM", "--normalize: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "no-special", NULL, "--no-special: the model decides that; leave it out", .kind = OPTION_REFUSED}
 #define COMMAND_BY_ITSELF(name, argument) /* of what is missing */ \
     {0, name, argument, "--" name ": the same command does what is missing by itself; leave it out", \

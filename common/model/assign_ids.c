@@ -209,6 +209,7 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
     for (size_t k = 0; k < l->n_merges; k++)
         m->merge[k] = (struct merge){symbol[l->merges[k].left], symbol[l->merges[k].right], symbol[N_BYTES + k]};
     m->merges_as_strings = l->merges_as_strings;
+    m->normalizer = l->normalizer;
     if (l->pattern && !(m->pattern = (const char *)build_copy(b, l->pattern, strlen(l->pattern))))
         return -1;
     if (l->prefix.len && build_prefix(b, l->prefix))

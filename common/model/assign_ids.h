@@ -31,6 +31,7 @@ struct learned {
     const struct str *regex; /* as in struct model; also set for built-in patterns that have regexes */
     size_t n_regex;
     struct str prefix; /* as in struct rules */
+    enum normalizer normalizer;
     bool merges_as_strings;
 };
 

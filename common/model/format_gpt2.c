@@ -296,6 +296,9 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
 /* merges.txt is written last, so that if it exists, the other file does too. */
 static int write_gpt2(struct model_files *to, const struct model *m, struct err *e)
 {
+    if (m->normalizer)
+        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that text is normalized (%s)",
+                       normalizer_names[m->normalizer]);
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that a space is put before text");
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);

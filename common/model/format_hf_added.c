@@ -90,6 +90,9 @@ static int check_kinds(struct hf_reader *in)
     size_t n_normalized = 0;
     for (size_t i = 0; i < in->added.n; i++)
         n_normalized += in->added.p[i].normalized;
+    if (n_normalized && in->m->normalizer)
+        return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                      "added tokens that are \"normalized\", beside a normalizer: not supported");
     if (!n_normalized || n_normalized == in->added.n)
         return 0;
     for (size_t i = 0; i < in->added.n; i++) {

@@ -15,45 +15,49 @@
 
 /* ---- Normalizer ---- */
 
-static int read_normalizer(struct json_reader *r);
+static int read_normalizer(struct hf_reader *in);
 
 enum { NORMALIZER_TYPE, NORMALIZERS };
 
-struct normalizer {
-    struct json_reader *r;
+struct normalizer_step {
+    struct hf_reader *in;
     struct hf_word type;
 };
 
 static int read_normalizer_key(void *ctx, int key)
 {
-    struct normalizer *n = ctx;
+    struct normalizer_step *s = ctx;
+    struct json_reader *r = &s->in->r;
     int item;
     if (key == NORMALIZER_TYPE)
-        return hf_read_word(n->r, &n->type);
-    if (json_read_array(n->r))
+        return hf_read_word(r, &s->type);
+    if (json_read_array(r))
         return -1;
-    while ((item = json_read_item(n->r)) > 0)
-        if (read_normalizer(n->r))
+    while ((item = json_read_item(r)) > 0)
+        if (read_normalizer(s->in))
             return -1;
     return item;
 }
 
-/* Accepts null, or sequences without normalizers. */
-static int read_normalizer(struct json_reader *r)
+/* Accepts null, NFC, and sequences of these: NFC twice is NFC. */
+static int read_normalizer(struct hf_reader *in)
 {
     static const char *const keys[] = {"type", "normalizers", NULL};
-    struct normalizer n = {.r = r};
+    struct normalizer_step s = {.in = in};
     uint32_t seen = 0;
-    int null = json_read_null(r);
+    int null = json_read_null(&in->r);
     if (null)
         return null < 0 ? -1 : 0;
-    if (json_read_members(r, keys, &seen, read_normalizer_key, &n))
+    if (json_read_members(&in->r, keys, &seen, read_normalizer_key, &s))
         return -1;
-    return strcmp(n.type.s, "Sequence") == 0
-               ? 0
-               : json_read_fail(r,
-                                "normalizer \"%s\": this changes the text before it is split, which is not supported",
-                                n.type.s);
+    if (strcmp(s.type.s, "NFC") == 0)
+        in->m->normalizer = NORMALIZER_NFC;
+    else if (strcmp(s.type.s, "Sequence") != 0)
+        return json_read_fail(&in->r,
+                              "normalizer \"%s\": this changes the text before it is split, in a way that is not "
+                              "supported; NFC is",
+                              s.type.s);
+    return 0;
 }
 
 /* ---- The whole ---- */
@@ -81,7 +85,7 @@ static int read_top_key(void *ctx, int key)
     case ADDED_TOKENS:
         return hf_read_added_tokens(in);
     case NORMALIZER:
-        return read_normalizer(r);
+        return read_normalizer(in);
     case PRE_TOKENIZER:
         null = json_read_null(r);
         return null < 0 ? -1 : null ? 0 : hf_read_pre_tokenizer(in);

@@ -34,6 +34,19 @@ static void put_added_tokens(struct json_writer *w, const struct model *m)
     json_write_end(w, ']');
 }
 
+static void put_normalizer(struct json_writer *w, const struct model *m)
+{
+    json_write_key(w, "normalizer");
+    if (m->normalizer == NORMALIZER_NONE) {
+        json_write_null(w);
+        return;
+    }
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "NFC");
+    json_write_end(w, '}');
+}
+
 static void put_byte_level(struct json_writer *w, bool add_prefix_space, bool use_regex)
 {
     json_write_begin(w, '{');
@@ -189,8 +202,7 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
     json_write_key(&w, "padding");
     json_write_null(&w);
     put_added_tokens(&w, m);
-    json_write_key(&w, "normalizer");
-    json_write_null(&w);
+    put_normalizer(&w, m);
     if (put_pre_tokenizer(&w, m, regex, n_regex))
         return -1;
     json_write_key(&w, "post_processor");

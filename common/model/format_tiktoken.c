@@ -363,6 +363,9 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     size_t n_regex;
     if (model_regexes(m, PATTERN_PCRE, &regex, &n_regex, e))
         return -1;
+    if (m->normalizer)
+        return err_set(e, EX_USAGE, "tiktoken does not normalize text, as this model does (%s)",
+                       normalizer_names[m->normalizer]);
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
     if (n_regex > 1)

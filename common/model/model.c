@@ -237,6 +237,7 @@ int model_rules_pattern(struct rules *r, const struct model *m, const char *patt
 {
     r->pattern = str_of(pattern ? pattern : "");
     r->prefix = m->prefix;
+    r->normalizer = m->normalizer;
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 

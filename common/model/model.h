@@ -63,6 +63,7 @@ struct model {
                             and the text between them are pretokens */
     size_t n_regex;      /* 0: no split at all (pattern "bytes"), or the split is not known (pattern not "bytes") */
     struct str prefix;   /* as in struct rules */
+    enum normalizer normalizer;
     enum pattern_dialect dialect;      /* how the regexes are to be read */
     const struct model_format *format; /* the format it was read from, or is to be written in; borrowed */
     bool merges_as_strings;            /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need,

@@ -1,6 +1,7 @@
 /* pretokenize.c - see pretokenize.h. */
 #include "pretok/pretokenize.h"
 
+#include "unicode/nfc.h"
 #include "unicode/utf8.h"
 
 #include <assert.h>
@@ -34,7 +35,8 @@ int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum in
                       const struct pretoken_sink *sink, struct err *e)
 {
     bool cut;
-    *w = (struct pretokenizer){.invalid = invalid, .sink = *sink, .prefix = rules->prefix};
+    *w = (struct pretokenizer){
+        .invalid = invalid, .sink = *sink, .normalizer = rules->normalizer, .prefix = rules->prefix};
     if (check_prefix(rules->prefix, e) || open_scanner(w, rules, e) ||
         special_init(&w->special, rules->special, rules->n_special, e)) {
         pretokenizer_close(w);
@@ -52,6 +54,7 @@ void pretokenizer_close(struct pretokenizer *w)
     scanner_close(w->scanner);
     special_free(&w->special);
     buf_free(&w->clean);
+    buf_free(&w->normal);
     buf_free(&w->prefixed);
     *w = (struct pretokenizer){0};
 }
@@ -59,6 +62,7 @@ void pretokenizer_close(struct pretokenizer *w)
 void pretokenizer_begin(struct pretokenizer *w, bool inside)
 {
     w->inside = inside;
+    w->skip = 0;
 }
 
 /* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
@@ -160,6 +164,48 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return (ptrdiff_t)used + rest;
 }
 
+/* The place in p[0 .. n), of which w->normal is the normal form, that corresponds to byte `at` of that; *past: how many
+ * bytes of what the text from there on becomes are before it. */
+static ptrdiff_t trace_normal(struct pretokenizer *w, const unsigned char *p, size_t n, size_t at, size_t *past,
+                              struct err *e)
+{
+    w->normal.len = 0;
+    ptrdiff_t used = nfc_put(&w->normal, p, n, at, e);
+    *past = at - w->normal.len;
+    return used;
+}
+
+/* The same for text that must be normalized first: that which is normalized already is not copied.
+ *
+ * If the document continues, so much of the text is left to the next window as more text may change. A pretoken may
+ * end inside of what a part of the text becomes, all of whose characters are left then: w->skip is where to go on in
+ * it. This is right because the part is whole, so that it becomes the same in the next window. */
+static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                        size_t *where, struct err *e)
+{
+    const size_t skip = w->skip;
+    size_t past;
+    if (w->normalizer == NORMALIZER_NONE)
+        return pretokenize_valid(w, p, n, end, where, e);
+    if (end == TEXT_MORE && (n = nfc_settled_len(p, n)) == 0)
+        return 0;
+    if (!skip && nfc_checked_len(p, n) == n)
+        return pretokenize_valid(w, p, n, end, where, e);
+    w->normal.len = 0;
+    if (nfc_put(&w->normal, p, n, SIZE_MAX, e) < 0 || buf_reserve(&w->normal, SCAN_PAD, e))
+        return -1;
+    memset(w->normal.p + w->normal.len, 0, SCAN_PAD);
+    assert(skip <= w->normal.len);
+    w->skip = 0;
+    ptrdiff_t used = pretokenize_valid(w, w->normal.p + skip, w->normal.len - skip, end, where, e);
+    if (used < 0) {
+        ptrdiff_t at = trace_normal(w, p, n, skip + *where, &past, e);
+        *where = at < 0 ? 0 : (size_t)at;
+        return -1;
+    }
+    return end == TEXT_MORE ? trace_normal(w, p, n, skip + (size_t)used, &w->skip, e) : (ptrdiff_t)n;
+}
+
 /* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
  * cleaned text are traced back to the original. */
 static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
@@ -169,7 +215,7 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
     w->clean.len = 0;
     if (utf8_clean(&w->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&w->clean, SCAN_PAD, e))
         return -1;
-    ptrdiff_t used = pretokenize_valid(w, w->clean.p, w->clean.len, end, where, e);
+    ptrdiff_t used = pretokenize_normalized(w, w->clean.p, w->clean.len, end, where, e);
     if (used < 0)
         return -1;
     if (end != TEXT_MORE || (size_t)used == w->clean.len)
@@ -204,7 +250,7 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
     for (;;) {
         size_t valid = utf8_valid_len(p + at, n - at, &cut);
         bool last = at + valid == n;
-        ptrdiff_t used = valid ? pretokenize_valid(w, p + at, valid, last ? end : TEXT_DOC, where, e) : 0;
+        ptrdiff_t used = valid ? pretokenize_normalized(w, p + at, valid, last ? end : TEXT_DOC, where, e) : 0;
         if (used >= 0 && !last && w->sink.words(w->sink.ctx, p + at + valid, 0, &one, 1, e)) {
             *where = valid;
             used = -1;
@@ -230,7 +276,7 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
     if (end == TEXT_MORE && cut)
         n = valid;
     if (valid == n)
-        return pretokenize_valid(w, p, n, end, where, e);
+        return pretokenize_normalized(w, p, n, end, where, e);
     if (w->invalid == INVALID_ERROR) {
         *where = valid;
         return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);

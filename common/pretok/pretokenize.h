@@ -1,7 +1,8 @@
 /* pretokenize.h - splits text into pretokens: special tokens, invalid UTF-8, scanner. The pretokens go to a sink:
  * bpe-count counts them, bpe-encode encodes them. One pretokenizer for one set of rules.
  *
- * Pretokens are parts of the text, but for a prefix (struct rules): with it the first ones are in a copy.
+ * Pretokens are parts of the text, but for a prefix (struct rules): with it the first ones are in a copy; and for a
+ * normalizer: text that it changes is in a copy.
  */
 #ifndef BPE_PRETOK_PRETOKENIZE_H
 #define BPE_PRETOK_PRETOKENIZE_H
@@ -35,8 +36,10 @@ struct pretokenizer {
     bool inside;        /* text goes on in which a prefix was put, or is left out */
     bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
+    enum normalizer normalizer;
+    size_t skip; /* so many bytes of what the text becomes by the normalizer were passed on with the text before it */
     struct str prefix; /* of the rules; borrowed */
-    struct buf clean, prefixed;
+    struct buf clean, normal, prefixed;
 };
 
 /* The rules' prefix and strings for special tokens are borrowed until pretokenizer_close, the sink is copied. -1:

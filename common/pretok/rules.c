@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const normalizer_names[] = {"none", "nfc", NULL};
+
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
     struct str *copy = calloc(n + 1, sizeof *copy);
@@ -65,7 +67,7 @@ static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, siz
 bool rules_same_pattern(const struct rules *a, const struct rules *b)
 {
     return str_equal(a->pattern, b->pattern) && strs_equal(a->regex, a->n_regex, b->regex, b->n_regex) &&
-           str_equal(a->prefix, b->prefix);
+           a->normalizer == b->normalizer && str_equal(a->prefix, b->prefix);
 }
 
 const char *rules_difference(const struct rules *a, const struct rules *b)

@@ -12,12 +12,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What is done to text before it is split, apart from special tokens. */
+enum normalizer {
+    NORMALIZER_NONE,
+    NORMALIZER_NFC, /* see unicode/nfc.h */
+};
+
+/* Their names on a command line and in records, ending with NULL. */
+extern const char *const normalizer_names[];
+
 struct rules {
     struct str pattern; /* its name; empty: split by regexes */
     struct str *regex;  /* owned array, strings borrowed: each splits the pieces of those before it */
     size_t n_regex;
     struct special_token *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
+    enum normalizer normalizer; /* of the text between special tokens */
     struct str prefix; /* borrowed; a character that is put before each text between special tokens, unless it begins
                           with it; empty: none */
 };

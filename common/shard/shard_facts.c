@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set_special(struct manifest *m, struct str encoded, struct err *e)
+static int set_rules(struct manifest *m, struct str encoded, struct err *e)
 {
     struct rules r = {0};
     int rc = rules_get(&r, encoded, e);
+    m->normalizer = r.normalizer;
     m->special = rc == 0 ? calloc(r.n_special + 1, sizeof *m->special) : NULL;
     if (rc == 0 && !m->special)
         rc = err_mem(e, "the special tokens", r.n_special * sizeof *m->special);
@@ -109,7 +110,7 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
         return -1;
     p->name = m->name;
     struct str rules = token_store_rules(store);
-    if ((rules.len && set_special(m, rules, e)) || shard_facts_reading(m, store, e))
+    if ((rules.len && set_rules(m, rules, e)) || shard_facts_reading(m, store, e))
         return -1;
     return 0;
 }

@@ -31,11 +31,11 @@ static int check_rules(const struct shard_verify *a, struct str encoded, struct 
     struct rules r = {0};
     if (rules_get(&r, encoded, e))
         return -1;
-    bool same = r.n_special == a->m->n_special;
+    bool normalized = r.normalizer == a->m->normalizer, same = r.n_special == a->m->n_special;
     for (size_t i = 0; same && i < r.n_special; i++)
         same = str_equal(r.special[i].text, str_of(a->m->special[i]));
     rules_free(&r);
-    return same ? 0 : other(a, "other special tokens", e);
+    return !normalized ? other(a, "another normalizer", e) : same ? 0 : other(a, "other special tokens", e);
 }
 
 static int check_encoding(const struct shard_verify *a, struct str encoded, struct err *e)

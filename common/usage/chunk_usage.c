@@ -3,6 +3,7 @@
 
 #include "pretok/pattern.h"
 #include "pretok/regex.h"
+#include "pretok/rules.h"
 #include "unicode/utf8.h"
 #include "wire/record.h"
 
@@ -16,13 +17,15 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
     if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
         return -1;
+    if (o->normalizer && o->model)
+        return err_set(e, EX_USAGE, "--normalize and -m exclude each other: the model says it");
     if (o->no_special && o->special.n)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
     if ((o->pattern && !pattern_named(o->pattern, e)) ||
         source_options_check(&o->source, o->files != usage_no_files, e))
         return -1;
-    if (o->only &&
-        (o->pattern || o->regex || o->model || o->special.n || o->no_special || source_options_given(&o->source)))
+    if (o->only && (o->pattern || o->regex || o->model || o->special.n || o->no_special || o->normalizer ||
+                    source_options_given(&o->source)))
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
     if (o->model && source_options_stdin(&o->source, o->model, o->files, o->n_files, e))
         return -1;
@@ -78,6 +81,8 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct chunk_options, special), .check = check_special},
     {0, "no-special", NULL, "no special token: each file is one document",
      OPTION_TO(FLAG, struct chunk_options, no_special)},
+    {0, "normalize", "FORM", "none, or nfc: normalize the text between special tokens first",
+     OPTION_TO(CHOICE, struct chunk_options, normalizer), .words = normalizer_names},
     {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)",
      OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
     {0, "dealt", NULL,
@@ -102,9 +107,10 @@ static const struct option_row rows[] = {
 const struct usage chunk_usage = {
     .name = "bpe-chunk",
     .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
-                "[-b SIZE] [--dealt] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
-                "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
-                "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
+                "[--normalize=none|nfc] [-b SIZE] [--dealt] [--inline] [-0]\n"
+                "[--jsonl[=FIELD] [--id=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[--files-from LIST | --files0-from LIST] [--invalid=error|replace|skip|bytes]\n"
+                "[--only FILE] [FILE...]",
     .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
              "or zstd or gzip of it.",
     .options = rows,

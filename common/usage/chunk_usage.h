@@ -12,6 +12,7 @@ struct chunk_options {
     const char *pattern, *regex, *model;
     struct option_texts special;
     bool no_special, inline_text, dealt;
+    unsigned normalizer; /* of enum normalizer */
     struct source_options source;
     uint64_t block; /* 0: chosen by chunk_plan */
     const char *only;

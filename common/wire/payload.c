@@ -49,9 +49,10 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id"         /* extension of a reading: the field of --id */
-#define ADDED "added"   /* extensions of rules: the flags of the special tokens, a byte each; */
-#define PREFIX "prefix" /* the prefix */
+#define ID "id"               /* extension of a reading: the field of --id */
+#define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
+#define PREFIX "prefix"       /* the prefix; */
+#define NORMALIZE "normalize" /* the normalizer's name */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -135,23 +136,41 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
 {
     if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
         put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e) ||
-        (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)))
+        (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)) ||
+        (r->normalizer && payload_put_extension(out, NORMALIZE, true, str_of(normalizer_names[r->normalizer]), e)))
         return -1;
     return 0;
+}
+
+static int get_normalizer(struct rules *r, struct str name, struct err *e)
+{
+    if (!name.p)
+        return 0;
+    for (unsigned i = NORMALIZER_NONE + 1; normalizer_names[i]; i++) {
+        if (str_equal(name, str_of(normalizer_names[i]))) {
+            r->normalizer = (enum normalizer)i;
+            return 0;
+        }
+    }
+    return err_set(e, EX_DATAERR,
+                   "rules with the normalizer \"%.*s\", which this program does not know; use one "
+                   "version of bpetools everywhere",
+                   (int)(name.len < 100 ? name.len : 100), (const char *)name.p);
 }
 
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
-    enum { FLAGS, FRONT, N };
-    struct extension x[N] = {[FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}};
+    enum { FLAGS, FRONT, NORMAL, N };
+    struct extension x[N] = {[FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}, [NORMAL] = {.name = NORMALIZE}};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
         r->pattern = get_str(&c);
     int rc = get_regexes(r, n_regex, &c, e) || get_special(r, get_varint(&c), &c, e) ? -1
              : c.bad                                                                 ? payload_damaged(e, "rules")
-                     : payload_get_extensions(&c, "rules", x, N, e) || get_flags(r, x[FLAGS].value, e);
+                     : payload_get_extensions(&c, "rules", x, N, e) || get_flags(r, x[FLAGS].value, e) ||
+                           get_normalizer(r, x[NORMAL].value, e);
     r->prefix = x[FRONT].value;
     if (rc)
         rules_free(r);

@@ -83,6 +83,8 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
         rc = put_text(out, "special", r.special[i].text, e) || put_flags(out, r.special[i].flags, e) ? -1 : 0;
     if (rc == 0 && r.prefix.len)
         rc = put_text(out, "prefix", r.prefix, e);
+    if (rc == 0 && r.normalizer)
+        rc = buf_printf(out, e, " normalize=%s", normalizer_names[r.normalizer]);
     rules_free(&r);
     return rc;
 }

@@ -529,6 +529,44 @@ refuses 64 "bpe-model: tiktoken puts no prefix*" bpe-model -f tiktoken -o x spac
 refuses 64 "bpe-model: vocab.json and merges.txt cannot say*" bpe-model -f gpt2 -o x space.json
 fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
 
+# ---- NFC ----
+
+sed 's/"normalizer": null/"normalizer": {\n    "type": "NFC"\n  }/' m.json >nfc.json
+python3 - >marks.txt <<'EOF'
+import random
+rng = random.Random(1)
+parts = ["the ", "cat", "e\u0301", "\u0301", "\u0323", "\u0958", "\u1100\u1161", "\u11a8", "\uac00", "\n", "\nthe", "<|endoftext|>", "\u0327\n\u00e9"]
+print("".join(rng.choice(parts) for _ in range(6000)) + "e" + 3000 * "\u0323" + "\u0301")
+EOF
+nfc <marks.txt >composed.txt
+ids -m m.json composed.txt >want
+is "$(ids -m nfc.json marks.txt | cksum)" "$(cksum <want)" "a model with NFC encodes the normal form"
+for options in "-b 1" "-b 50" "-b 1 --inline" "-b 50 --inline"; do
+    is "$(bpe-chunk -m nfc.json $options marks.txt | bpe-encode -m nfc.json -f text | tr '\n' '|' | cksum)" "$(cksum <want)" "  in pieces: $options"
+done
+for options in "" "-b 1" "-b 50 --inline"; do
+    # shellcheck disable=SC2086
+    bpe-chunk --normalize=nfc $options marks.txt | bpe-count | bpe-sum >nfc.sum
+    bpe-view nfc.sum | grep -v '^#' >got
+    bpe-chunk composed.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#' | cmp -s - got
+    ok $? "--normalize=nfc counts the normal form ${options:+($options)}"
+done
+bpe-merge -v 262 nfc.sum >learned.json
+is "$(bpe-model --info learned.json | grep ^normalizer)" "normalizer: nfc" "  and the model says so"
+bpe-chunk composed.txt | bpe-count | bpe-sum | bpe-merge -v 262 | diff - learned.json | grep '^[<>]' | tr -d '\n' >got
+is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC">   },' "  it is the same otherwise"
+is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  and is written again as it was"
+refuses 64 "bpe-merge: tiktoken does not normalize text*" bpe-merge -f tiktoken -o x -v 262 nfc.sum
+refuses 64 "bpe-model: tiktoken does not normalize text*" bpe-model -f tiktoken -o x nfc.json
+refuses 64 "bpe-model: vocab.json and merges.txt cannot say*" bpe-model -f gpt2 -o x nfc.json
+fails 64 "bpe-chunk: --normalize and -m exclude each other*" bpe-chunk --normalize=nfc -m m.json a.txt
+fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
+bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shards 2>/dev/null
+is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "shards say it"
+bpe-shard --check nfc.shards -m nfc.json marks.txt
+ok $? "  and are checked by that model"
+fails 65 "bpe-shard: m.json: has the normalizer none, but that of the text was nfc" bpe-shard --check nfc.shards -m m.json
+
 # ---- Outputs that do not become complete ----
 
 mkdir unfinished

@@ -155,6 +155,9 @@ def json_trials():
     reads(changed(pre_tokenizer=sequence(split({"Regex": CL100K}, "Removed", True), no_regex())), {"pattern": "cl100k"},
           "Removed with invert, where the regex leaves no gaps")
 
+    nfc = {"type": "NFC"}
+    for normalizer in nfc, {"type": "Sequence", "normalizers": [nfc]}, {"type": "Sequence", "normalizers": [nfc, nfc]}:
+        reads(changed(normalizer=normalizer), {"pattern": "gpt2", "normalizer": "nfc"}, f"{normalizer}")
     prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
     reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
 
@@ -170,7 +173,8 @@ def json_trials():
     reads(double, {"merges": str(len(BASE["model"]["merges"]))}, "a merge that comes twice: the last one counts")
 
     # What is refused.
-    refuses(changed(normalizer={"type": "NFC"}), 'normalizer "NFC"', "a normalizer")
+    for kind in "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Replace", "Prepend", "Nmt", "BertNormalizer", "Precompiled":
+        refuses(changed(normalizer={"type": kind}), f'normalizer "{kind}"', f"normalizer {kind}")
     refuses(changed(normalizer={"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}), 'normalizer "Lowercase"', "one in a sequence")
     refuses(changed(truncation={"max_length": 5}), "truncation", "truncation")
     refuses(changed(version="2.0"), 'version "2.0"', "another version")

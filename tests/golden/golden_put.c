@@ -114,6 +114,12 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
     out.len = 0;
     must(chunk_put_record(&out, &text, &e));
     print_record("prefix-by-value", &out);
+    struct rules with_normalizer = {.pattern = str_of("gpt2"), .normalizer = NORMALIZER_NFC};
+    prefix.len = out.len = 0;
+    must(rules_put(&prefix, &with_normalizer, &e));
+    text.rules = bytes_of(&prefix);
+    must(chunk_put_record(&out, &text, &e));
+    print_record("normalizer-by-value", &out);
     buf_free(&prefix);
     buf_free(&out);
 }

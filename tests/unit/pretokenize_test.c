@@ -5,6 +5,7 @@
  */
 #include "pretok/pretokenize.h"
 #include "random.h"
+#include "unicode/nfc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ enum { MAX_TEXT = 3000 };
 
 static struct err e;
 static const char *prefix = ""; /* of the rules */
+static enum normalizer normalizer;
 
 static void must(int rc)
 {
@@ -82,7 +84,7 @@ static void open_tokens(struct pretokenizer *w, const char *pattern, const char 
     const struct special_token special[] = {
         {.text = str_of("<s>")}, {.text = str_of("<s>\n")}, {.text = str_of("\xC3\xA9|")}};
     const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
-    struct rules r = {.pattern = str_of(pattern), .prefix = str_of(prefix)};
+    struct rules r = {.pattern = str_of(pattern), .prefix = str_of(prefix), .normalizer = normalizer};
     struct str one = str_of(regex);
     must(rules_set_special(&r, special, 3, &e) || (*regex && rules_set_regex(&r, &one, 1, &e)));
     must(pretokenizer_open(w, &r, invalid, &to, &e));
@@ -95,9 +97,12 @@ static size_t random_text(unsigned char *p, size_t max, bool valid)
 {
     static const char *const part[] = {"the ", "cat", "'s", " 123", "\n", "\n\n", "  ", "\xC3\xA9", "\xE4\xB8\xAD",
                                        "\xF0\x9F\x98\x80", "<s>", "<s>\n", "\xC3\xA9|", "<", "s>", ".", "\t", "A",
+                                       /* what NFC changes: marks, Hangul, what it decomposes */
+                                       "e\xCC\x81", "\xCC\x81", "\xCC\xA3", "\xE0\xA5\x98", "\xE1\x84\x80\xE1\x85\xA1",
+                                       "\xE1\x86\xA8",
                                        /* from here on: invalid */
                                        "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80"};
-    enum { VALID = 18, ALL = 23 };
+    enum { VALID = 24, ALL = 29 };
     size_t n = 0, want = rnd(rnd(2) ? max - 8 : 60);
     unsigned rare = 1 + (unsigned)rnd(20);
     while (n < want) {
@@ -317,6 +322,85 @@ static void prefixes(void)
            "a prefix of two characters is refused");
 }
 
+/* ---- A normalizer ---- */
+
+/* The same as of the text's normal form. */
+static void normalized(const char *pattern, const char *regex)
+{
+    unsigned char text[MAX_TEXT];
+    struct buf normal = {0};
+    size_t bad = 0, n_changed = 0;
+    for (int i = 0; i < 500; i++) {
+        struct sink raw = {0}, ready = {0};
+        struct pretokenizer w;
+        size_t where, n = random_text(text, MAX_TEXT - 9, true);
+        enum window_end end = !*regex && rnd(2) ? TEXT_LETTER : TEXT_DOC;
+        text[n++] = '\n';
+        for (size_t k = 0; k < n; k++) /* no special tokens */
+            text[k] = text[k] == '<' || text[k] == '|' ? 'x' : text[k];
+        normalizer = NORMALIZER_NFC;
+        open_tokens(&w, pattern, regex, INVALID_ERROR, &raw);
+        must(read_windows(&w, text, n, rnd(4) ? 1 + rnd(100) : 0, end, &where));
+        pretokenizer_close(&w);
+        normal.len = 0;
+        must(nfc_put(&normal, text, n, SIZE_MAX, &e) < 0);
+        n_changed += !str_equal(buf_str(&normal), (struct str){text, n});
+        normalizer = NORMALIZER_NONE;
+        open_tokens(&w, pattern, regex, INVALID_ERROR, &ready);
+        must(read_windows(&w, normal.p, normal.len, 0, end, &where));
+        pretokenizer_close(&w);
+        bad += !str_equal(buf_str(&raw.got), buf_str(&ready.got));
+        buf_free(&raw.got);
+        buf_free(&ready.got);
+    }
+    tap_ok(!bad && n_changed > 300, "%s%s: pretokens of the normal form (%zu bad of %zu)", pattern, regex, bad,
+           n_changed);
+    buf_free(&normal);
+}
+
+/* A mark after many others composes with the letter before them. */
+static void long_run(void)
+{
+    enum { MARKS = 100000 };
+    struct sink s = {0};
+    struct pretokenizer w;
+    struct buf text = {0};
+    size_t where;
+    must(buf_put_str(&text, "the e", &e));
+    for (size_t i = 0; i < MARKS; i++)
+        must(buf_put_str(&text, "\xCC\xA0", &e)); /* U+0320, class 220 */
+    must(buf_put_str(&text, "\xCC\x81 cat", &e));
+    open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
+    must(read_windows(&w, text.p, text.len, 64 << 10, TEXT_DOC, &where));
+    tap_ok(s.n == 4 && memcmp(s.got.p, "the| \xC3\xA9|", 8) == 0 && s.got.len == 4 + 4 + 2 * MARKS + 1 + 5,
+           "a mark composes with a letter that is windows before it");
+    pretokenizer_close(&w);
+    buf_free(&text);
+    buf_free(&s.got);
+}
+
+static void normalizers(void)
+{
+    normalizer = NORMALIZER_NFC;
+    windows("gpt2 with NFC", "gpt2", "");
+    windows("cl100k with NFC", "cl100k", "");
+    windows("a regex with NFC", "", "[a-z]+|\\s+");
+    prefix = " ";
+    windows("o200k with NFC and a prefix", "o200k", "");
+    prefix = "";
+    gives("e\xCC\x81t\xCC\x81", INVALID_ERROR, TEXT_DOC, "\xC3\xA9t|\xCC\x81|", 0);
+    gives("e<s>\xCC\x81", INVALID_ERROR, TEXT_DOC, "e|<0>|\xCC\x81|", 0);
+    gives("e\xFF\xCC\x81", INVALID_SKIP, TEXT_DOC, "\xC3\xA9|", 0);
+    gives("e\xFF\xCC\x81", INVALID_BYTES, TEXT_DOC, "e|\xFF|\xCC\x81|", 0);
+    gives("e\xCC\x81z\xFF", INVALID_ERROR, TEXT_DOC, "", 4);
+    gives("e\xCC\x81\n", INVALID_ERROR, TEXT_LETTER, "\xC3\xA9|\n|", 0);
+    long_run();
+    normalized("gpt2", "");
+    normalized("o200k", "");
+    normalized("", "[a-z]+|[^a-z]");
+    normalizer = NORMALIZER_NONE;
+}
+
 int main(void)
 {
     random_seed(20261122);
@@ -332,5 +416,6 @@ int main(void)
     errors_of_the_sink();
     known_to_be_valid();
     prefixes();
+    normalizers();
     return tap_done();
 }

@@ -200,6 +200,9 @@ static int check_model(struct check *c, struct err *e)
     const char *pattern = model_pattern(&c->model);
     if (m->pattern && *m->pattern && pattern && strcmp(m->pattern, pattern) != 0)
         return err_set(e, EX_DATAERR, "%s: has pattern %s, but the text was split by %s", name, pattern, m->pattern);
+    if (m->normalizer != c->model.normalizer)
+        return err_set(e, EX_DATAERR, "%s: has the normalizer %s, but that of the text was %s", name,
+                       normalizer_names[c->model.normalizer], normalizer_names[m->normalizer]);
     if (check_special(c, e))
         return -1;
     c->n_ids = c->model.n_ids;

@@ -71,6 +71,7 @@ struct manifest {
     uint64_t model;      /* fingerprint; 0: not known */
     uint64_t vocabulary; /* all ids are smaller; 0: not known */
     char *pattern;       /* name; "" regexes */
+    unsigned normalizer; /* of enum normalizer, of the rules */
     char **special;      /* special tokens of the rules */
     size_t n_special;
     unsigned eot;       /* as in struct commit_encoding */

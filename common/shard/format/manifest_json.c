@@ -255,11 +255,27 @@ static void put_special_tokens(struct json_writer *w, const char *key, const voi
     json_write_end(w, ']');
 }
 
+static int get_normalizer(struct json_reader *r, void *to)
+{
+    return json_read_choice(r, normalizer_names, &((struct manifest *)to)->normalizer);
+}
+
+/* Left out if there is none, as in manifests from before there was one. */
+static void put_normalizer(struct json_writer *w, const char *key, const void *from)
+{
+    const struct manifest *x = from;
+    if (!x->normalizer)
+        return;
+    json_write_key(w, key);
+    json_write_str(w, normalizer_names[x->normalizer]);
+}
+
 static const struct member model_members[] = {
     {"fingerprint", MEMBER_OTHER, .at = offsetof(struct manifest, model), .get = get_fingerprint,
      .put = put_fingerprint},
     {"vocabulary", MEMBER_UINT, .at = offsetof(struct manifest, vocabulary)},
     {"pattern", MEMBER_TEXT, .at = offsetof(struct manifest, pattern)},
+    {"normalizer", MEMBER_OTHER, .get = get_normalizer, .put = put_normalizer},
     {"special_tokens", MEMBER_OTHER, .get = get_special_tokens, .put = put_special_tokens},
     {"eot", MEMBER_CHOICE, .at = offsetof(struct manifest, eot), .words = eot_words},
     {"separator", MEMBER_OR_NULL, .at = offsetof(struct manifest, separator), .first = 1},
