@@ -497,6 +497,7 @@ def directory_trials():
     silent = {"eos": None, "pad": None, "format": "json"}
     good("a directory with tokenizer.json alone", silent, **one)
     good("tokenizer_config.json", {"eos": f"{n} </s>", "pad": f"{n + 1} <pad>"}, config={"eos_token": "</s>", "pad_token": "<pad>"}, **one)
+    reads(b"", silent, "its tokenizer.json by name: nothing else is read", ["hf/tokenizer.json"])
     good("tokens as objects", {"eos": f"{n} </s>", "pad": f"{n + 2} <x>"}, config={"eos_token": token("</s>"), "pad_token": token("<x>")}, **one)
     good("one without tokens", silent, config={"pad_token": None, "model_max_length": 1e30, "chat_template": "{{ '</s>' }}"}, **one)
     good("special_tokens_map.json, which replaces them", {"eos": f"{n} </s>", "pad": f"{n + 1} <pad>"},
@@ -506,7 +507,6 @@ def directory_trials():
     good("what a known class has", {"eos": "0 <|endoftext|>", "pad": None}, config={"tokenizer_class": "GPT2TokenizerFast"}, **one)
     good("  unless another is said", {"eos": f"{n} </s>"}, config={"eos_token": "</s>", "tokenizer_class": "GPT2Tokenizer"}, **one)
     good("  or none", {"eos": None}, config={"tokenizer_class": "GPT2Tokenizer", "eos_token": None}, **one)
-    reads(b"", silent, "its tokenizer.json by name: nothing else is read", ["hf/tokenizer.json"])
     bad("a role of a token that is not there", 'hf/tokenizer_config.json: eos_token "<y>" is no special token', config={"eos_token": "<y>"}, **one)
     bad("a role that is no token", "hf/tokenizer_config.json: byte", config={"eos_token": 5}, **one)
     bad("a file that is no JSON", "hf/special_tokens_map.json: byte", roles=b"{", **one)
