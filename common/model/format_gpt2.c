@@ -167,9 +167,8 @@ static const struct pattern *find_pattern(const struct model_source *from, const
     const struct hf_class *known = c->known;
     if (!known && c->class.s[0] && !from->pattern)
         err_set(e, EX_USAGE, "%s: how %s splits text is not known: give the pattern, -p", c->name, c->class.s);
-    else if (known && known->normalizer)
-        err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET,
-               "%s normalizes text (%s) before it is split, which is not supported", known->name, known->normalizer);
+    else if (c->add_prefix_space && !(known && known->pattern == PATTERN_GPT2))
+        err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET, "add_prefix_space: not supported but of GPT2Tokenizer");
     else if (known && from->pattern && from->pattern->id != known->pattern)
         err_set(e, EX_USAGE, "%s: %s has the pattern %s: leave out -p", c->name, known->name,
                 pattern_at(known->pattern)->name);
@@ -187,6 +186,7 @@ static int take_config(struct hf_reader *in, const struct model_source *from, st
     const struct pattern *pattern = find_pattern(from, c, e);
     if (!pattern || build_pattern(&in->b, pattern) || (c->add_prefix_space && build_prefix(&in->b, str_of(" "))))
         return -1;
+    in->m->normalizer = c->known ? c->known->normalizer : NORMALIZER_NONE;
     if (!in->added.n)
         return build_end(&in->b) || take_special(&in->b) ? -1 : 0;
     in->r = (struct json_reader){.name = c->name, .e = e};

@@ -15,8 +15,8 @@ static const char *const role_names[] = {"bos_token", "eos_token", "unk_token", 
 
 #define END "<|endoftext|>"
 static const struct hf_class classes[] = {
-    {"GPT2Tokenizer", PATTERN_GPT2, NULL, {[HF_BOS] = END, [HF_EOS] = END, [HF_UNK] = END}},
-    {"Qwen2Tokenizer", PATTERN_QWEN2, "NFC", {[HF_EOS] = END, [HF_UNK] = END, [HF_PAD] = END}},
+    {"GPT2Tokenizer", PATTERN_GPT2, NORMALIZER_NONE, {[HF_BOS] = END, [HF_EOS] = END, [HF_UNK] = END}},
+    {"Qwen2Tokenizer", PATTERN_QWEN2, NORMALIZER_NFC, {[HF_EOS] = END, [HF_UNK] = END, [HF_PAD] = END}},
 };
 
 /* ---- Reading ---- */

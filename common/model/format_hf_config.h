@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "model/model_build.h"
 #include "pretok/pattern.h"
+#include "pretok/rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +27,7 @@ enum hf_role { HF_BOS, HF_EOS, HF_UNK, HF_SEP, HF_PAD, HF_CLS, HF_MASK, HF_ROLES
 struct hf_class {
     const char *name;
     enum pattern_id pattern;
-    const char *normalizer;     /* its name, or NULL: there is none */
+    enum normalizer normalizer;
     const char *role[HF_ROLES]; /* what it has unless the files say something else */
 };
 

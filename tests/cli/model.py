@@ -531,6 +531,11 @@ def directory_trials():
     good("extra_special_tokens", {"special": [f"{n} <x>"]}, config={"additional_special_tokens": ["<y>"], "extra_special_tokens": ["<x>"]}, **pair)
     good("GPT2Tokenizer, which has <|endoftext|>", {"special": f"{n} <|endoftext|>", "eos": f"{n} <|endoftext|>", "pattern": "gpt2"},
          config={"tokenizer_class": "GPT2Tokenizer"}, **pair)
+    good("Qwen2Tokenizer, which normalizes text", {"special": f"{n} <|endoftext|>", "eos": f"{n} <|endoftext|>", "pad": f"{n} <|endoftext|>",
+                                                   "pattern": "qwen2", "normalizer": "nfc"}, config={"tokenizer_class": "Qwen2Tokenizer"}, **pair)
+    good("a space before text", {"pattern": "gpt2", "prefix": " "}, config={"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": True}, **pair)
+    bad("a space before text where each pretoken would get one", "add_prefix_space: not supported",
+        config={"tokenizer_class": "Qwen2Tokenizer", "add_prefix_space": True}, **pair)
     good("another class, with -p", {"special": f"{n} <e>", "pattern": "cl100k"}, "-p", "cl100k",
          config={"tokenizer_class": "MyTokenizer", "eos_token": "<e>"}, **pair)
     bad("another class", "hf/tokenizer_config.json: how MyTokenizer splits text is not known: give the pattern, -p", code=64,
