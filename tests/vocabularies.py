@@ -7,7 +7,7 @@ o200k there is NAME_base.tiktoken, too. They come from packages of PyPI (venv.sh
 not part of this repository. What is changed:
     gpt2                cl100k, o200k: ranks; pattern and special tokens by bpe-model's options
     llama3, deepseek-v3 the separator's name
-    qwen2               no normalizer: NFC changes the text before it is split
+    qwen2               no normalizer, to compare the speed with that of qwen2_5
 
 PUBLISHED are files of npm, and nothing in them is changed. MADE have what is said of other models around a vocabulary that can be had.
 """

@@ -22,6 +22,7 @@ TRAIN = "bpe", "train", "--fan-out=xargs", "-v", "32000", "-o"
 BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode and bpe-decode
 LEVELS = ["avx512", "avx2", "sse2", "none"]
 PATTERNS = ["cl100k", "tekken", "qwen3.5", "kimi-k2", "gpt2-digits"]
+NFC = "qwen2_5"
 LANGUAGES = ["chinese", "japanese", "thai", "arabic", "hindi"]
 HOSTILE = {
     "letter": "one letter", "spaces": "spaces", "rules": "lines of dashes", "random": "random letters and spaces",
@@ -43,6 +44,13 @@ def pattern_rows():
         for text in "en", "multi":
             yield Row("encode-patterns", f"{pattern}, 32k, {text}", "MB/cpu s", f"rate null-own.{pattern} {text}",
                       [at_least(0.85, f"rate null-own.cl100k {text}")])
+
+
+def nfc_rows():
+    """The same vocabulary with the normalizer NFC, and without it."""
+    for text in "en", "multi":
+        yield Row("encode-nfc", f"Qwen 2.5's vocabulary, with NFC, {text}", "MB/cpu s", f"rate null-{NFC} {text}",
+                  [at_least(0.95, f"rate null-qwen2 {text}")])
 
 
 def same_rows():
@@ -96,6 +104,7 @@ ROWS = [
         [at_least(2.5, "rate gigatoken1-own en.jsonl"), at_least(0.8, "rate null-own en")]),
     *vocabulary_rows(),
     *pattern_rows(),
+    *nfc_rows(),
     *same_rows(),
     Row("encode-two", "bpe encode -j 2, English, 32k", "MB/s", "speed two-own en",
         [at_least(2.5, "speed gigatoken2-own en")]),
@@ -317,7 +326,7 @@ SUBJECTS = {
         **{f"old_{level}": at_level(level, BASELINE) for level in LEVELS},
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
-    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES)
+    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES, NFC)
 }
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
