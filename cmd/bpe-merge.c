@@ -174,6 +174,7 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
     model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
     model->prefix = r->prefix;
+    model->split = r->split;
     model->normalizer = r->normalizer;
     return 0;
 }

@@ -41,7 +41,9 @@ static int put_split(struct buf *out, const struct model *m, struct err *e)
         return -1;
     for (size_t i = 0; i < m->n_regex; i++) {
         if (buf_put_str(out, "regex: ", e) || put_text(out, m->regex[i].p, m->regex[i].len, e) ||
-            buf_put_byte(out, '\n', e))
+            buf_put_byte(out, '\n', e) ||
+            (m->split[i] && buf_printf(out, e, "split: %s%s\n", split_names[m->split[i] & SPLIT_MASK],
+                                       m->split[i] & SPLIT_BYTE_LEVEL ? ", byte-level" : "")))
             return -1;
     }
     if (m->normalizer && buf_printf(out, e, "normalizer: %s\n", normalizer_names[m->normalizer]))

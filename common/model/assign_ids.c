@@ -2,9 +2,9 @@
 #include "model/assign_ids.h"
 
 #include "base/sys/huge.h"
-#include "model/byte_level.h"
 #include "model/model_build.h"
 #include "model/token_index.h"
+#include "pretok/byte_level.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -215,7 +215,7 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
     if (l->prefix.len && build_prefix(b, l->prefix))
         return -1;
     for (size_t i = 0; i < l->n_regex; i++) {
-        if (build_regex(b, l->regex[i]))
+        if (build_split(b, l->regex[i], l->split.len ? l->split.p[i] : SPLIT_ISOLATED))
             return -1;
     }
     return fill_special(b, all, l, apart);

@@ -30,7 +30,7 @@ struct learned {
     const char *pattern;     /* as in struct model */
     const struct str *regex; /* as in struct model; also set for built-in patterns that have regexes */
     size_t n_regex;
-    struct str prefix; /* as in struct rules */
+    struct str prefix, split; /* as in struct rules */
     enum normalizer normalizer;
     bool merges_as_strings;
 };

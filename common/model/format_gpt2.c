@@ -5,7 +5,6 @@
  * that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>: nothing else can produce them.
  */
 #include "base/io/fd.h"
-#include "model/byte_level.h"
 #include "model/format_hf_config.h"
 #include "model/format_hf_internal.h"
 #include "model/format_merges.h"
@@ -14,6 +13,7 @@
 #include "model/model_convert.h"
 #include "model/model_file.h"
 #include "model/vocab_json.h"
+#include "pretok/byte_level.h"
 #include "json/json_write.h"
 
 #include <assert.h>
@@ -299,6 +299,8 @@ static int write_gpt2(struct model_files *to, const struct model *m, struct err 
     if (m->normalizer)
         return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that text is normalized (%s)",
                        normalizer_names[m->normalizer]);
+    if (model_split(m).len)
+        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say how this model splits text");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that a space is put before text");
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);

@@ -1,6 +1,6 @@
 /* format_hf_added.c - the added tokens of tokenizer.json: found in the text before anything is split. */
-#include "model/byte_level.h"
 #include "model/format_hf_internal.h"
+#include "pretok/byte_level.h"
 #include "unicode/utf8.h"
 
 #include <string.h>

@@ -138,7 +138,7 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
         rc = read_top(&in) || hf_take_added(&in) || check_all(&in) || take_roles(&in, from) ? -1 : 0;
     if (!rc) {
-        bool gpt2 = m->n_regex == 1 && str_equal(m->regex[0], *pattern_at(PATTERN_GPT2)->regex);
+        bool gpt2 = m->n_regex == 1 && !m->split[0] && str_equal(m->regex[0], *pattern_at(PATTERN_GPT2)->regex);
         m->pattern = gpt2 ? "gpt2" : m->n_regex ? NULL : "bytes";
     }
     json_read_free(&in.r);

@@ -1,7 +1,7 @@
 /* format_hf_model.c - the model of tokenizer.json: the vocabulary and the merges. */
-#include "model/byte_level.h"
 #include "model/format_hf_internal.h"
 #include "model/vocab_json.h"
+#include "pretok/byte_level.h"
 
 #include <string.h>
 

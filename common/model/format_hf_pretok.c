@@ -1,8 +1,7 @@
 /* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
  *
- * Split, Digits and ByteLevel become regexes, each of which splits the pieces of those before it. Whatever behaves
- * differently, or has a regex that Hugging Face tokenizers (Oniguruma) may read differently from us (pretok/regex.h),
- * is an error.
+ * Each step becomes a regex, and how it splits the pieces of those before it (enum split_how). A regex that Hugging
+ * Face tokenizers (Oniguruma) may read differently from us (pretok/regex.h) is an error.
  */
 #include "model/format_hf_internal.h"
 #include "pretok/regex.h"
@@ -18,13 +17,33 @@ enum {
     BEHAVIOR,
     INVERT,
     INDIVIDUAL_DIGITS,
+    DELIMITER,
     PRETOKENIZERS,
     N_STEP_KEYS
 };
 static const char *const step_keys[] = {
-    "type",     "add_prefix_space", "trim_offsets",      "use_regex",     "pattern",
-    "behavior", "invert",           "individual_digits", "pretokenizers", NULL,
+    "type",   "add_prefix_space",  "trim_offsets", "use_regex",     "pattern", "behavior",
+    "invert", "individual_digits", "delimiter",    "pretokenizers", NULL,
 };
+
+/* The classes of characters in tokenizers 0.23.3, whose parts have different versions of Unicode; found by trying all
+ * characters. Punctuation: of Unicode 8, and ASCII's symbols; what is after it became punctuation later. Whitespace: \w
+ * of the crate regex, of Unicode 16. White space is the same in all of them. */
+#define PUNCTUATION                                                                                                    \
+    "[!-/:-@\\[-`{-~\\p{P}\\x{166D}\\x{111C9}](?<!["                                                                   \
+    "\\x{61D}\\x{9FD}\\x{A76}\\x{C77}\\x{C84}\\x{1B4E}-\\x{1B4F}\\x{1B7D}-\\x{1B7F}"                                   \
+    "\\x{2E43}-\\x{2E4F}\\x{2E52}-\\x{2E5D}\\x{10D6E}\\x{10EAD}\\x{10F55}-\\x{10F59}"                                  \
+    "\\x{10F86}-\\x{10F89}\\x{113D4}-\\x{113D5}\\x{113D7}-\\x{113D8}\\x{1144B}-\\x{1144F}"                             \
+    "\\x{1145A}-\\x{1145B}\\x{1145D}\\x{11660}-\\x{1166C}\\x{116B9}\\x{1183B}\\x{11944}-\\x{11946}"                    \
+    "\\x{119E2}\\x{11A3F}-\\x{11A46}\\x{11A9A}-\\x{11A9C}\\x{11A9E}-\\x{11AA2}\\x{11B00}-\\x{11B09}"                   \
+    "\\x{11BE1}\\x{11C41}-\\x{11C45}\\x{11C70}-\\x{11C71}\\x{11EF7}-\\x{11EF8}\\x{11F43}-\\x{11F4F}"                   \
+    "\\x{11FFF}\\x{12FF1}-\\x{12FF2}\\x{16D6D}-\\x{16D6F}\\x{16E97}-\\x{16E9A}\\x{16FE2}\\x{1E5FF}"                    \
+    "\\x{1E95E}-\\x{1E95F}"                                                                                            \
+    "])"
+#define WORD_MEMBERS                                                                                                   \
+    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200C}\\x{200D}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}"                      \
+    "\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}"
+#define WORD "[" WORD_MEMBERS "]"
 
 /* The settings of a step, of whatever type. */
 struct step {
@@ -86,39 +105,60 @@ static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
     return 0;
 }
 
-/* Whether every character is in some match: known for two common regexes. */
-static bool leaves_no_gaps(const struct buf *regex)
+/* Adds a step that splits by a regex. */
+static int add_step(struct hf_reader *in, struct str regex, enum split_how split)
 {
-    const struct str text = {regex->p, regex->len};
-    return str_equal(text, *pattern_at(PATTERN_GPT2)->regex) || str_equal(text, *pattern_at(PATTERN_CL100K)->regex);
+    /* A built-in pattern of one regex leaves no gap that could be dropped. */
+    if (split == SPLIT_MATCHES && pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA))
+        split = SPLIT_ISOLATED;
+    return build_split(&in->b, regex, (unsigned)split | (in->byte_level ? SPLIT_BYTE_LEVEL : 0));
+}
+
+/* What a behavior does; with invert, matches and gaps change places. */
+static int read_behavior(struct json_reader *r, const struct step *s, bool invert, enum split_how *split)
+{
+    static const struct behavior {
+        const char *name;
+        enum split_how split, inverted;
+    } behaviors[] = {
+        {"Isolated", SPLIT_ISOLATED, SPLIT_ISOLATED},       {"Removed", SPLIT_GAPS, SPLIT_MATCHES},
+        {"MergedWithPrevious", SPLIT_PREVIOUS, SPLIT_NEXT}, {"MergedWithNext", SPLIT_NEXT, SPLIT_PREVIOUS},
+        {"Contiguous", SPLIT_CONTIGUOUS, SPLIT_CONTIGUOUS},
+    };
+    for (size_t i = 0; i < sizeof behaviors / sizeof *behaviors; i++) {
+        *split = invert ? behaviors[i].inverted : behaviors[i].split;
+        if (!strcmp(s->behavior.s, behaviors[i].name))
+            return 0;
+    }
+    return json_read_fail(r, "pre_tokenizer %s: there is no behavior \"%s\"", s->type.s, s->behavior.s);
 }
 
 static int take_split(struct hf_reader *in, const struct step *s)
 {
     struct json_reader *r = &in->r;
+    enum split_how split;
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
     if (!s->regex.len)
         return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
-    bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->flag[INVERT];
-    bool matches_only =
-        !strcmp(s->behavior.s, "Removed") && s->flag[INVERT]; /* the same as isolated, if there are no gaps */
-    if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))
-        return json_read_fail(
-            r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
-            s->behavior.s, s->flag[INVERT] ? " and invert" : "");
+    if (read_behavior(r, s, s->flag[INVERT], &split))
+        return -1;
     const struct str regex = buf_str(&s->regex);
     struct err why;
     if (!pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA) && regex_check(regex, 1U << PATTERN_ONIGURUMA, 0, &why))
         return json_read_fail(r, "%s", why.msg);
-    return build_regex(&in->b, regex);
+    return add_step(in, regex, split);
 }
 
+/* The text after it is in byte-to-unicode form: SPLIT_BYTE_LEVEL. */
 static int take_byte_level(struct hf_reader *in, const struct step *s)
 {
     struct json_reader *r = &in->r;
     if (need_keys(r, s, 1U << ADD_PREFIX_SPACE | 1U << TRIM_OFFSETS))
         return -1;
+    if (in->byte_level)
+        return json_read_fail(r, "a second pre_tokenizer ByteLevel, which writes bytes of text as text twice, is not "
+                                 "supported");
     if (s->flag[ADD_PREFIX_SPACE]) {
         if (in->m->n_regex)
             return json_read_fail(r, "pre_tokenizer ByteLevel with add_prefix_space after another step, which adds a "
@@ -126,31 +166,79 @@ static int take_byte_level(struct hf_reader *in, const struct step *s)
         if (build_prefix(&in->b, str_of(" ")))
             return -1;
     }
+    int rc = s->flag[USE_REGEX] ? add_step(in, *pattern_at(PATTERN_GPT2)->regex, SPLIT_ISOLATED) : 0;
     in->byte_level = true;
-    return s->flag[USE_REGEX] ? build_regex(&in->b, *pattern_at(PATTERN_GPT2)->regex) : 0;
+    return rc;
+}
+
+static int take_digits(struct hf_reader *in, const struct step *s)
+{
+    const char *regex = s->flag[INDIVIDUAL_DIGITS] ? PATTERN_DIGIT : PATTERN_DIGIT "+";
+    return need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) ? -1 : add_step(in, str_of(regex), SPLIT_ISOLATED);
+}
+
+static int take_punctuation(struct hf_reader *in, const struct step *s)
+{
+    enum split_how split = SPLIT_ISOLATED;
+    bool given = s->seen & 1U << BEHAVIOR;
+    return given && read_behavior(&in->r, s, false, &split) ? -1 : add_step(in, str_of(PUNCTUATION), split);
+}
+
+static int take_whitespace(struct hf_reader *in, const struct step *s)
+{
+    (void)s;
+    return add_step(in, str_of(WORD "+|[^\\s" WORD_MEMBERS "]+"), SPLIT_MATCHES);
+}
+
+static int take_whitespace_split(struct hf_reader *in, const struct step *s)
+{
+    (void)s;
+    return add_step(in, str_of("\\s"), SPLIT_GAPS);
+}
+
+static int take_bert(struct hf_reader *in, const struct step *s)
+{
+    return take_whitespace_split(in, s) ? -1 : add_step(in, str_of(PUNCTUATION), SPLIT_ISOLATED);
+}
+
+static int take_char_delimiter(struct hf_reader *in, const struct step *s)
+{
+    return need_keys(&in->r, s, 1U << DELIMITER) ? -1 : add_step(in, buf_str(&s->regex), SPLIT_GAPS);
 }
 
 static int take_step(struct hf_reader *in, const struct step *s)
 {
+    static const struct kind {
+        const char *type;
+        int (*take)(struct hf_reader *in, const struct step *s);
+    } kinds[] = {
+        {"ByteLevel", take_byte_level},  {"Split", take_split},
+        {"Digits", take_digits},         {"Punctuation", take_punctuation},
+        {"Whitespace", take_whitespace}, {"WhitespaceSplit", take_whitespace_split},
+        {"BertPreTokenizer", take_bert}, {"CharDelimiterSplit", take_char_delimiter},
+    };
     const char *type = s->type.s;
     if (s->has_children != !strcmp(type, "Sequence"))
         return json_read_fail(&in->r, "pre_tokenizer \"%s\" %s \"pretokenizers\"", type,
                               s->has_children ? "has" : "has no");
     if (s->has_children)
         return 0;
-    if (in->byte_level)
-        return json_read_fail(&in->r, "pre_tokenizer \"%s\" after ByteLevel is not supported", type);
-    if (!strcmp(type, "ByteLevel"))
-        return take_byte_level(in, s);
-    if (!strcmp(type, "Split"))
-        return take_split(in, s);
-    if (!strcmp(type, "Digits")) {
-        const char *regex = s->flag[INDIVIDUAL_DIGITS] ? PATTERN_DIGIT : PATTERN_DIGIT "+";
-        if (need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)))
-            return -1;
-        return 0;
-    }
-    return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported, only Split, Digits and ByteLevel", type);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(type, kinds[i].type))
+            return kinds[i].take(in, s);
+    return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported; see bpe-model(1)", type);
+}
+
+/* One character. */
+static int read_delimiter(struct json_reader *r, struct buf *regex)
+{
+    struct str s;
+    size_t n = 0;
+    if (json_read_string(r, &s))
+        return -1;
+    for (size_t i = 0; i < s.len; i++)
+        n += (s.p[i] & 0xC0) != 0x80;
+    return n != 1 ? json_read_fail(r, "a \"delimiter\" must be one character") : escape_regex(regex, s, r->e);
 }
 
 static int read_step_key(void *ctx, int key)
@@ -165,6 +253,8 @@ static int read_step_key(void *ctx, int key)
         return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type of step */
     case BEHAVIOR:
         return hf_read_word(r, &s->behavior);
+    case DELIMITER:
+        return read_delimiter(r, &s->regex);
     case PRETOKENIZERS:
         s->has_children = true;
         if (json_read_array(r))

@@ -3,9 +3,9 @@
  * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too.
  * The order of the keys is that of serialization.rs in that project.
  */
-#include "model/byte_level.h"
 #include "model/format_hf_internal.h"
 #include "model/vocab_json.h"
+#include "pretok/byte_level.h"
 #include "json/json_write.h"
 
 static void put_added_tokens(struct json_writer *w, const struct model *m)
@@ -61,8 +61,10 @@ static void put_byte_level(struct json_writer *w, bool add_prefix_space, bool us
     json_write_end(w, '}');
 }
 
-static void put_split(struct json_writer *w, struct str regex)
+static void put_split(struct json_writer *w, struct str regex, enum split_how split)
 {
+    static const char *const behavior[SPLIT_N] = {
+        "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous", "Removed", "Removed"};
     json_write_begin(w, '{');
     json_write_key(w, "type");
     json_write_str(w, "Split");
@@ -72,9 +74,9 @@ static void put_split(struct json_writer *w, struct str regex)
     json_write_bytes(w, regex.p, regex.len);
     json_write_end(w, '}');
     json_write_key(w, "behavior");
-    json_write_str(w, "Isolated");
+    json_write_str(w, behavior[split]);
     json_write_key(w, "invert");
-    json_write_bool(w, false);
+    json_write_bool(w, split == SPLIT_MATCHES);
     json_write_end(w, '}');
 }
 
@@ -89,27 +91,33 @@ static void put_digits(struct json_writer *w, bool individual)
 }
 
 /* The step that splits by a regex. */
-static void put_step(struct json_writer *w, struct str regex)
+static void put_step(struct json_writer *w, struct str regex, enum split_how split)
 {
     bool digit = str_equal(regex, str_of(PATTERN_DIGIT));
-    if (digit || str_equal(regex, str_of(PATTERN_DIGIT "+")))
+    if (split == SPLIT_ISOLATED && (digit || str_equal(regex, str_of(PATTERN_DIGIT "+"))))
         put_digits(w, digit);
     else
-        put_split(w, regex);
+        put_split(w, regex, split);
 }
 
-/* ByteLevel contains the regex of gpt2, applied last, and a space before the text, if it is the first step; any other
- * regex is a step before it. */
-static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex, size_t n)
+/* The steps: how n regexes split. ByteLevel stands before the first that sees the text in its form, or last; it can
+ * have the regex of gpt2 before that, and puts a space before the text, if it is the first step. */
+static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex,
+                             const unsigned char *split, size_t n)
 {
-    const struct str *last = n ? &regex[n - 1] : NULL;
-    bool gpt2 = last && str_equal(*last, *pattern_at(PATTERN_GPT2)->regex), prefix = m->prefix.len > 0;
-    n -= gpt2;
-    if (prefix && (n || !str_equal(m->prefix, str_of(" "))))
+    size_t level = 0;
+    while (level < n && !(split && split[level] & SPLIT_BYTE_LEVEL))
+        level++;
+    bool gpt2 = level && !(split && split[level - 1]) && str_equal(regex[level - 1], *pattern_at(PATTERN_GPT2)->regex);
+    bool prefix = m->prefix.len > 0;
+    if (prefix && (level > gpt2 || !str_equal(m->prefix, str_of(" "))))
         return err_set(w->e, EX_USAGE,
                        "tokenizer.json puts a space before text only where ByteLevel is the first step");
+    for (size_t i = level; i < n; i++)
+        if (!(split[i] & SPLIT_BYTE_LEVEL))
+            return err_set(w->e, EX_USAGE, "tokenizer.json: all steps after ByteLevel see text in its form");
     json_write_key(w, "pre_tokenizer");
-    if (!n) {
+    if (n == gpt2) {
         put_byte_level(w, prefix, gpt2);
         return 0;
     }
@@ -118,9 +126,12 @@ static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const
     json_write_str(w, "Sequence");
     json_write_key(w, "pretokenizers");
     json_write_begin(w, '[');
-    for (size_t i = 0; i < n; i++)
-        put_step(w, regex[i]);
-    put_byte_level(w, false, gpt2);
+    for (size_t i = 0; i <= n; i++) {
+        if (i == level)
+            put_byte_level(w, prefix, gpt2);
+        if (i < n && !(gpt2 && i == level - 1))
+            put_step(w, regex[i], split ? split[i] & SPLIT_MASK : SPLIT_ISOLATED);
+    }
     json_write_end(w, ']');
     json_write_end(w, '}');
     return 0;
@@ -203,7 +214,7 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
     json_write_null(&w);
     put_added_tokens(&w, m);
     put_normalizer(&w, m);
-    if (put_pre_tokenizer(&w, m, regex, n_regex))
+    if (put_pre_tokenizer(&w, m, regex, model_split(m).p, n_regex))
         return -1;
     json_write_key(&w, "post_processor");
     json_write_null(&w);

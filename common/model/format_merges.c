@@ -2,9 +2,9 @@
  */
 #include "model/format_merges.h"
 
-#include "model/byte_level.h"
 #include "model/formats.h"
 #include "model/model_convert.h"
+#include "pretok/byte_level.h"
 
 static int put_line(struct buf *out, const struct model *m, const struct merge *g, struct err *e)
 {

@@ -366,6 +366,9 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     if (m->normalizer)
         return err_set(e, EX_USAGE, "tiktoken does not normalize text, as this model does (%s)",
                        normalizer_names[m->normalizer]);
+    if (model_split(m).len)
+        return err_set(e, EX_USAGE,
+                       "tiktoken makes pretokens of a regex's matches, and of what lies between; not so this model");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
     if (n_regex > 1)

@@ -58,6 +58,7 @@ void model_free(struct model *m)
     huge_free(m->merge, m->merge_bytes);
     free(m->special);
     free(m->regex);
+    free(m->split);
     *m = (struct model){0};
 }
 
@@ -95,10 +96,18 @@ uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t 
     return s && s->whole ? id : MODEL_NO_ID;
 }
 
+struct str model_split(const struct model *m)
+{
+    for (size_t i = 0; i < m->n_regex; i++)
+        if (m->split[i])
+            return (struct str){m->split, m->n_regex};
+    return (struct str){0};
+}
+
 const char *model_pattern(const struct model *m)
 {
     const struct pattern *pattern = m->pattern ? pattern_find(str_of(m->pattern)) : NULL;
-    if (!pattern)
+    if (!pattern && !model_split(m).len)
         pattern = pattern_by_regex(m->regex, m->n_regex, m->dialect);
     return pattern ? pattern->name : NULL;
 }
@@ -238,6 +247,8 @@ int model_rules_pattern(struct rules *r, const struct model *m, const char *patt
     r->pattern = str_of(pattern ? pattern : "");
     r->prefix = m->prefix;
     r->normalizer = m->normalizer;
+    if (!pattern)
+        r->split = model_split(m);
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 

@@ -56,13 +56,13 @@ struct model {
     bool has_whole;                        /* one of them is `whole` */
     const struct model_special *eos, *pad; /* in special: what ends a text and what fills up batches, if the files say
                                               it, else NULL */
-    const char *pattern; /* the name of a built-in pattern, if the file says it (this version may not know the name);
+    const char *pattern;  /* the name of a built-in pattern, if the file says it (this version may not know the name);
                             else NULL. With a name other than "bytes", regex[0] is the pattern's regex as well, if the
                             file or the options have it */
-    struct str *regex;   /* each splits the pieces of those before it, like Split with behavior Isolated: both matches
-                            and the text between them are pretokens */
-    size_t n_regex;      /* 0: no split at all (pattern "bytes"), or the split is not known (pattern not "bytes") */
-    struct str prefix;   /* as in struct rules */
+    struct str *regex;    /* each splits the pieces of those before it */
+    unsigned char *split; /* how each of them does, as in struct rules */
+    size_t n_regex;       /* 0: no split at all (pattern "bytes"), or the split is not known (pattern not "bytes") */
+    struct str prefix;    /* as in struct rules */
     enum normalizer normalizer;
     enum pattern_dialect dialect;      /* how the regexes are to be read */
     const struct model_format *format; /* the format it was read from, or is to be written in; borrowed */
@@ -103,6 +103,9 @@ const char *model_pattern(const struct model *m);
  * Borrowed. -1 with EX_USAGE: there are none that mean the same. */
 int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
                   struct err *e);
+
+/* How each regex splits, as in struct rules: empty if all are isolated. Borrowed. */
+struct str model_split(const struct model *m);
 
 /* Whether the model says that text is not split at all (and not just nothing about splitting). */
 static inline bool model_is_unsplit(const struct model *m)

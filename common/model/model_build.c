@@ -296,16 +296,23 @@ int build_special_apart(struct build *b, const unsigned char *p, size_t len, uin
         b, (struct model_special){.p = copy, .len = (uint32_t)len, .id = (uint32_t)id, .special = special});
 }
 
-int build_regex(struct build *b, struct str regex)
+int build_split(struct build *b, struct str regex, unsigned split)
 {
     struct model *m = b->m;
-    if (array_grow(&m->regex, &b->regex_cap, m->n_regex + 1, sizeof *m->regex, "the regexes", b->e))
+    if (array_grow(&m->regex, &b->regex_cap, m->n_regex + 1, sizeof *m->regex, "the regexes", b->e) ||
+        array_grow(&m->split, &b->split_cap, m->n_regex + 1, sizeof *m->split, "the regexes", b->e))
         return -1;
     const unsigned char *copy = build_copy(b, regex.p, regex.len);
     if (!copy)
         return -1;
+    m->split[m->n_regex] = (unsigned char)split;
     m->regex[m->n_regex++] = (struct str){copy, regex.len};
     return 0;
+}
+
+int build_regex(struct build *b, struct str regex)
+{
+    return build_split(b, regex, SPLIT_ISOLATED);
 }
 
 int build_prefix(struct build *b, struct str prefix)

@@ -4,8 +4,8 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
-#include "model/byte_level.h"
 #include "model/model.h"
+#include "pretok/byte_level.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct build {
     struct model *m;  /* borrowed; it owns all that is added to it */
     const char *name; /* borrowed; for messages */
     struct err *e;    /* borrowed */
-    size_t special_cap, regex_cap;
+    size_t special_cap, regex_cap, split_cap;
     size_t n_tokens;
     struct hash_slot fresh[BUILD_BATCH]; /* tokens that are not in m->index yet */
     size_t n_fresh;
@@ -65,9 +65,10 @@ int build_remove(struct build *b, uint32_t id, const unsigned char *p, size_t le
 int build_special(struct build *b, struct model_special s);
 /* Adds an added token that is no key of the vocabulary, and its token; p is copied. -1 as build_token. */
 int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id, bool special);
-int build_regex(struct build *b, struct str regex);                /* copied */
-int build_prefix(struct build *b, struct str prefix);              /* copied */
-int build_pattern(struct build *b, const struct pattern *pattern); /* its name and its regexes */
+int build_regex(struct build *b, struct str regex);                 /* copied */
+int build_split(struct build *b, struct str regex, unsigned split); /* the same; split: as a byte in struct rules */
+int build_prefix(struct build *b, struct str prefix);               /* copied */
+int build_pattern(struct build *b, const struct pattern *pattern);  /* its name and its regexes */
 
 /* The final checks: all 256 bytes exist, special tokens are distinct (they are sorted). */
 int build_end(struct build *b);

@@ -12,8 +12,8 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
-#include "model/byte_level.h"
 #include "model/model_build.h"
+#include "pretok/byte_level.h"
 
 #include <stdlib.h>
 #include <string.h>

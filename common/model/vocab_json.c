@@ -1,7 +1,7 @@
 /* vocab_json.c - see vocab_json.h. */
 #include "model/vocab_json.h"
 
-#include "model/byte_level.h"
+#include "pretok/byte_level.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@ static int open_scanner(struct pretokenizer *w, const struct rules *r, struct er
     if (!known && !r->n_regex)
         return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this program; use one version everywhere",
                        (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
-    w->scanner = scanner_open(known, r->regex, r->n_regex, e);
+    w->scanner = known ? scanner_open(known, NULL, 0, e) : scanner_open_split(r->regex, r->split.p, r->n_regex, e);
     return w->scanner ? 0 : -1;
 }
 
@@ -65,6 +65,23 @@ void pretokenizer_begin(struct pretokenizer *w, bool inside)
     w->skip = 0;
 }
 
+/* Passes on those of n pieces that are not dropped. */
+static int pass_kept(const struct pretokenizer *w, const unsigned char *text, size_t start, const uint32_t *ends,
+                     const unsigned char *dropped, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n;) {
+        size_t from = i;
+        while (i < n && !dropped[i])
+            i++;
+        if (i > from && w->sink.words(w->sink.ctx, text, start, ends + from, i - from, e))
+            return -1;
+        while (i < n && dropped[i])
+            i++;
+        start = ends[i - 1];
+    }
+    return 0;
+}
+
 /* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
 static ptrdiff_t pass_pretokens(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                 size_t *where, struct err *e)
@@ -88,7 +105,9 @@ static ptrdiff_t pass_pretokens(struct pretokenizer *w, const unsigned char *p, 
             }
             if (got == 0)
                 break;
-            if (w->sink.words(w->sink.ctx, p + base, start, ends, (size_t)got, e)) {
+            const unsigned char *dropped = scanner_dropped(w->scanner);
+            if (dropped ? pass_kept(w, p + base, start, ends, dropped, (size_t)got, e)
+                        : w->sink.words(w->sink.ctx, p + base, start, ends, (size_t)got, e)) {
                 *where = base + start;
                 return -1;
             }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const normalizer_names[] = {"none", "nfc", NULL};
+const char *const split_names[SPLIT_N] = {"isolated", "previous", "next", "contiguous", "gaps", "matches"};
 
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
@@ -66,8 +67,9 @@ static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, siz
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b)
 {
-    return str_equal(a->pattern, b->pattern) && strs_equal(a->regex, a->n_regex, b->regex, b->n_regex) &&
-           a->normalizer == b->normalizer && str_equal(a->prefix, b->prefix);
+    return str_equal(a->pattern, b->pattern) && str_equal(a->split, b->split) &&
+           strs_equal(a->regex, a->n_regex, b->regex, b->n_regex) && a->normalizer == b->normalizer &&
+           str_equal(a->prefix, b->prefix);
 }
 
 const char *rules_difference(const struct rules *a, const struct rules *b)

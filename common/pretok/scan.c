@@ -1,7 +1,9 @@
 /* scan.c - chooses the scanner for a pattern. See scan.h. */
 #include "pretok/scan.h"
 
+#include "base/sys/buf.h"
 #include "base/sys/simd.h"
+#include "pretok/rules.h"
 #include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
 
@@ -26,7 +28,10 @@ struct scanner {
     scan_fn *scan;                  /* for a built-in pattern, or */
     bool tail;                      /* applied by scan_tail */
     struct scan_regex *regex;       /* for one regex of the user, or */
-    struct scan_sequence *sequence; /* for several */
+    struct scan_sequence *sequence; /* for several, or another behavior than "isolated" */
+    bool drops;                     /* pieces may be left out: for each end of the last call whether it is one: */
+    unsigned char *dropped;
+    size_t dropped_cap;
 };
 
 /* The fastest version of a pattern's scanner at the current simd_level(). */
@@ -65,11 +70,26 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct str *re
         s->tail = pattern->id == PATTERN_CL100K_TIKTOKEN;
         return s;
     }
+    free(s);
+    return scanner_open_split(regex, NULL, n_regex, e);
+}
+
+struct scanner *scanner_open_split(const struct str *regex, const unsigned char *split, size_t n_regex, struct err *e)
+{
+    struct scanner *s = calloc(1, sizeof *s);
+    if (!s) {
+        err_mem(e, "a scanner", sizeof *s);
+        return NULL;
+    }
     assert(n_regex > 0);
-    if (n_regex == 1)
+    for (size_t i = 0; split && i < n_regex; i++) {
+        enum split_how how = split[i] & SPLIT_MASK;
+        s->drops = s->drops || how == SPLIT_GAPS || how == SPLIT_MATCHES;
+    }
+    if (n_regex == 1 && (!split || *split == SPLIT_ISOLATED))
         s->regex = scan_regex_open(*regex, 0, e);
     else
-        s->sequence = scan_sequence_open(regex, n_regex, e);
+        s->sequence = scan_sequence_open(regex, split, n_regex, e);
     if (!s->regex && !s->sequence) {
         free(s);
         return NULL;
@@ -82,6 +102,7 @@ void scanner_close(struct scanner *s)
     if (s) {
         scan_regex_close(s->regex);
         scan_sequence_close(s->sequence);
+        free(s->dropped);
     }
     free(s);
 }
@@ -103,9 +124,16 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
         return (ptrdiff_t)s->scan(text, len, end, pos, ends, max);
     if (end == TEXT_MORE)
         return 0;
-    if (s->sequence)
-        return scan_sequence(s->sequence, text, len, pos, ends, max, e);
-    return scan_regex(s->regex, text, len, pos, ends, max, 0, e);
+    if (s->regex)
+        return scan_regex(s->regex, text, len, pos, ends, NULL, max, 0, e);
+    if (s->drops && array_grow(&s->dropped, &s->dropped_cap, max, 1, "pretokens", e))
+        return -1;
+    return scan_sequence(s->sequence, text, len, pos, ends, s->dropped, max, e);
+}
+
+const unsigned char *scanner_dropped(const struct scanner *s)
+{
+    return s->dropped;
 }
 
 const char *scanner_version(char *buf, size_t n, const char *program)

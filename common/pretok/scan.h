@@ -34,10 +34,12 @@ enum window_end {
 
 struct scanner; /* opaque */
 
-/* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (pretok/regex.h), at least one; their
- * strings are not used after this call. NULL with EX_USAGE when a regex has something that is not supported; the
- * message has its byte offset and, of several regexes, the number. */
+/* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (pretok/regex.h), at least one; split: how
+ * each of them splits (struct rules), NULL: SPLIT_ISOLATED. Their strings are not used after this call. NULL with
+ * EX_USAGE when a regex has something that is not supported; the message has its byte offset and, of several regexes,
+ * the number. */
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e);
+struct scanner *scanner_open_split(const struct str *regex, const unsigned char *split, size_t n_regex, struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
 /* Whether the scanner can use windows that end with TEXT_MORE. A regex of the user cannot (it may look ahead as far as
@@ -52,6 +54,10 @@ bool scanner_streams(const struct scanner *s);
  * user's regex takes too many steps (the message does not name the input: the caller adds it). */
 ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum window_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);
+
+/* For each end that the last scanner_scan returned, whether its piece is no pretoken but is left out (SPLIT_GAPS,
+ * SPLIT_MATCHES). NULL: none ever is. */
+const unsigned char *scanner_dropped(const struct scanner *s);
 
 /* Writes "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42)" and a newline, with the actual versions, to buf of
  * n bytes; for --version. Returns buf. */

@@ -49,10 +49,10 @@ struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e);
 void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 
 /* Like scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
- * *pos. max must be at least 2 (a gap and the match after it come together). base is added to offsets in messages.
- */
+ * *pos. is_match, unless it is NULL: for each end whether it is that of a match, and not of a gap. max must be at least
+ * 2 (a gap and the match after it come together). base is added to offsets in messages. */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
-                     size_t max, size_t base, struct err *e);
+                     unsigned char *is_match, size_t max, size_t base, struct err *e);
 
 /* Writes "PCRE2 10.42" (with the actual version) to buf, cut to n bytes with the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);
@@ -62,14 +62,17 @@ const char *scan_regex_version(char *buf, size_t n);
  * lookbehind end where the piece does. */
 struct scan_sequence;
 
-/* For two regexes or more. NULL with EX_USAGE when one does not compile ("regex 2, byte 7: ..."). */
-struct scan_sequence *scan_sequence_open(const struct str *regex, size_t n_regex, struct err *e);
+/* split: a byte for each, as in struct rules; NULL: all are SPLIT_ISOLATED. NULL with EX_USAGE when one does not
+ * compile ("regex 2, byte 7: ..."). */
+struct scan_sequence *scan_sequence_open(const struct str *regex, const unsigned char *split, size_t n_regex,
+                                         struct err *e);
 void scan_sequence_close(struct scan_sequence *s); /* NULL is fine */
 
-/* Like scan_regex. A document is best scanned from its start to its end, call by call: if *pos is not where the last
- * call left it, the document is scanned again from its start. */
+/* Like scan_regex; dropped, unless it is NULL: for each end whether its piece is left out. A document is best scanned
+ * from its start to its end, call by call: if *pos is not where the last call left it, the document is scanned again
+ * from its start. */
 ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
-                        size_t max, struct err *e);
+                        unsigned char *dropped, size_t max, struct err *e);
 
 /* ---- What several of the plain scanners share ---- */
 

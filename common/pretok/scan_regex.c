@@ -352,7 +352,7 @@ static int next_match(struct scan_regex *s, const struct version *v, int rc, siz
 }
 
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
-                     size_t max, size_t base, struct err *e)
+                     unsigned char *is_match, size_t max, size_t base, struct err *e)
 {
     assert(max >= 2);
     size_t n = 0;
@@ -370,6 +370,8 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
         int rc = match(s, v, window, from, PCRE2_NO_UTF_CHECK | (window < len ? PCRE2_PARTIAL_HARD : 0));
         size_t start = place[0], end = place[1];
         if (rc >= 0 && start == *pos && end > start) { /* almost always */
+            if (is_match)
+                is_match[n] = true;
             ends[n++] = (uint32_t)end;
             *pos = from = end;
             continue;
@@ -385,10 +387,16 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
             from += char_len(text + from);
             continue;
         }
-        if (start > *pos)
+        if (start > *pos) {
+            if (is_match)
+                is_match[n] = false;
             ends[n++] = (uint32_t)start;
-        if (end > start)
+        }
+        if (end > start) {
+            if (is_match)
+                is_match[n] = true;
             ends[n++] = (uint32_t)end;
+        }
         *pos = from = end;
         window = end_of_window(s, from);
     }

@@ -16,7 +16,7 @@
 #include "train/trainer.h"
 
 #include "base/sys/buf.h"
-#include "model/byte_level.h"
+#include "pretok/byte_level.h"
 #include "train/train_corpus.h"
 #include "train/train_pretokens.h"
 

@@ -52,7 +52,8 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 #define ID "id"               /* extension of a reading: the field of --id */
 #define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
 #define PREFIX "prefix"       /* the prefix; */
-#define NORMALIZE "normalize" /* the normalizer's name */
+#define NORMALIZE "normalize" /* the normalizer's name; */
+#define SPLIT "split"         /* how each regex splits, a byte each */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -137,7 +138,8 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
     if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
         put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e) ||
         (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)) ||
-        (r->normalizer && payload_put_extension(out, NORMALIZE, true, str_of(normalizer_names[r->normalizer]), e)))
+        (r->normalizer && payload_put_extension(out, NORMALIZE, true, str_of(normalizer_names[r->normalizer]), e)) ||
+        (r->split.len && payload_put_extension(out, SPLIT, true, r->split, e)))
         return -1;
     return 0;
 }
@@ -158,11 +160,21 @@ static int get_normalizer(struct rules *r, struct str name, struct err *e)
                    (int)(name.len < 100 ? name.len : 100), (const char *)name.p);
 }
 
+static int get_split(struct rules *r, struct str split, struct err *e)
+{
+    bool good = !split.len || split.len == r->n_regex;
+    for (size_t i = 0; good && i < split.len; i++)
+        good = (split.p[i] & SPLIT_MASK) < SPLIT_N && !(split.p[i] & ~(SPLIT_MASK | SPLIT_BYTE_LEVEL));
+    r->split = split;
+    return good ? 0 : payload_damaged(e, "rules");
+}
+
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
-    enum { FLAGS, FRONT, NORMAL, N };
-    struct extension x[N] = {[FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}, [NORMAL] = {.name = NORMALIZE}};
+    enum { FLAGS, FRONT, NORMAL, HOW, N };
+    struct extension x[N] = {
+        [FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}, [NORMAL] = {.name = NORMALIZE}, [HOW] = {.name = SPLIT}};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
@@ -170,7 +182,7 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
     int rc = get_regexes(r, n_regex, &c, e) || get_special(r, get_varint(&c), &c, e) ? -1
              : c.bad                                                                 ? payload_damaged(e, "rules")
                      : payload_get_extensions(&c, "rules", x, N, e) || get_flags(r, x[FLAGS].value, e) ||
-                           get_normalizer(r, x[NORMAL].value, e);
+                           get_normalizer(r, x[NORMAL].value, e) || get_split(r, x[HOW].value, e);
     r->prefix = x[FRONT].value;
     if (rc)
         rules_free(r);

@@ -71,6 +71,13 @@ static int put_flags(struct buf *out, unsigned flags, struct err *e)
     return rc;
 }
 
+static int put_split(struct buf *out, unsigned split, struct err *e)
+{
+    return split ? buf_printf(out, e, " split=%s%s", split_names[split & SPLIT_MASK],
+                              split & SPLIT_BYTE_LEVEL ? "+byte-level" : "")
+                 : 0;
+}
+
 static int put_rules(struct buf *out, struct str wire, struct err *e)
 {
     struct rules r;
@@ -78,7 +85,7 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
         return -1;
     int rc = r.n_regex ? 0 : put_text(out, "pattern", r.pattern, e);
     for (size_t i = 0; i < r.n_regex && rc == 0; i++)
-        rc = put_text(out, "regex", r.regex[i], e);
+        rc = put_text(out, "regex", r.regex[i], e) || (r.split.len && put_split(out, r.split.p[i], e)) ? -1 : 0;
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
         rc = put_text(out, "special", r.special[i].text, e) || put_flags(out, r.special[i].flags, e) ? -1 : 0;
     if (rc == 0 && r.prefix.len)

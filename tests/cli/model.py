@@ -158,6 +158,17 @@ def json_trials():
     nfc = {"type": "NFC"}
     for normalizer in nfc, {"type": "Sequence", "normalizers": [nfc]}, {"type": "Sequence", "normalizers": [nfc, nfc]}:
         reads(changed(normalizer=normalizer), {"pattern": "gpt2", "normalizer": "nfc"}, f"{normalizer}")
+    for behavior, plain, inverted in (("Isolated", None, None), ("Removed", "gaps", "matches"), ("MergedWithPrevious", "previous", "next"),
+                                      ("MergedWithNext", "next", "previous"), ("Contiguous", "contiguous", "contiguous")):
+        for invert, want in (False, plain), (True, inverted):
+            reads(changed(pre_tokenizer=sequence(split(r, behavior, invert), no_regex())), {"regex": "a|b", "split": want},
+                  f"behavior {behavior}{', invert' if invert else ''}")
+    reads(changed(pre_tokenizer=sequence(byte_level(), split(r, "Removed"))), {"pattern": "regex", "regex": [GPT2, "a|b"], "split": "gaps, byte-level"},
+          "a Split after ByteLevel")
+    for kind, want in ("Whitespace", "matches"), ("WhitespaceSplit", "gaps"), ("BertPreTokenizer", "gaps"), ("Punctuation", None):
+        reads(changed(pre_tokenizer=sequence({"type": kind}, no_regex())), {"pattern": "regex", "split": want}, kind)
+    reads(changed(pre_tokenizer=sequence({"type": "Punctuation", "behavior": "Contiguous"}, no_regex())), {"split": "contiguous"}, "Punctuation, Contiguous")
+    reads(changed(pre_tokenizer=sequence({"type": "CharDelimiterSplit", "delimiter": "."}, no_regex())), {"regex": r"\.", "split": "gaps"}, "CharDelimiterSplit")
     prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
     reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
 
@@ -185,15 +196,14 @@ def json_trials():
     refuses(changed(model__dropout=1), "dropout", "dropout as a whole number")
     refuses(changed(model__continuing_subword_prefix="##"), 'continuing_subword_prefix "##"', "a prefix")
     refuses(changed(model__end_of_word_suffix="</w>"), 'end_of_word_suffix "</w>"', "a suffix")
-    for kind in "Whitespace", "Metaspace", "BertPreTokenizer", "Punctuation", "UnicodeScripts":
+    for kind in "Metaspace", "UnicodeScripts", "FixedLength":
         refuses(changed(pre_tokenizer=sequence({"type": kind}, byte_level())), f'"{kind}"', f"pre_tokenizer {kind}")
     refuses(changed(pre_tokenizer=sequence(split(r), byte_level(add_prefix_space=True))), "add_prefix_space after another", "add_prefix_space after a Split")
     refuses(changed(pre_tokenizer=None), "ByteLevel", "no pre_tokenizer")
     refuses(changed(pre_tokenizer=split(r)), "ByteLevel", "no ByteLevel")
-    refuses(changed(pre_tokenizer=sequence(byte_level(), split(r))), 'pre_tokenizer "Split" after ByteLevel', "a Split after ByteLevel")
-    for behavior in "MergedWithPrevious", "MergedWithNext", "Removed", "Contiguous":
-        refuses(changed(pre_tokenizer=sequence(split(r, behavior), no_regex())), f'behavior "{behavior}"', f"behavior {behavior}")
-    refuses(changed(pre_tokenizer=sequence(split(r, invert=True), no_regex())), "invert", "invert")
+    refuses(changed(pre_tokenizer=sequence(byte_level(), byte_level())), "a second pre_tokenizer ByteLevel", "a second ByteLevel")
+    refuses(changed(pre_tokenizer=sequence(split(r, "Removes"), no_regex())), 'no behavior "Removes"', "an unknown behavior")
+    refuses(changed(pre_tokenizer=sequence({"type": "CharDelimiterSplit", "delimiter": "ab"}, no_regex())), "one character", "a delimiter of two characters")
     for pattern in "x", None, 3, []:
         refuses(changed(pre_tokenizer=sequence(split(pattern), no_regex())), '"pattern" must be an object', f"a Split by {pattern}")
     other = (("x{1,3}+", 1, "{1,3}+"), ("^a|b", 0, "^"), (r"\s++$|.", 4, "$"), (r"\h+|\H", 0, "\\h"), ("[a-z&&[^b]]", 4, "&&"), ("[a[b]]", 2, "["),

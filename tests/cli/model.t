@@ -230,6 +230,16 @@ ignore_merges() {
     is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
 }
 
+# What only tokenizer.json says of how text is split.
+steps() {
+    learn
+    edit 'm["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, m["pre_tokenizer"]]}'
+    bpe-model edited.json | bpe-model --info | grep -A1 ^regex: | grep -c "^split: gaps" >count
+    is "$(cat count)" 1 "what is dropped survives in tokenizer.json"
+    refuses 64 "bpe-model: tiktoken *" bpe-model -f tiktoken -o x edited.json
+    refuses 64 "bpe-model: vocab.json and merges.txt cannot say how this model splits text" bpe-model -f gpt2 -o x edited.json
+}
+
 several_regexes() {
     learn
     edit "$digits"
@@ -334,7 +344,7 @@ rules_cut_off() {
 }
 
 for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes hf_dir other_order unreached \
-    ignore_merges several_regexes not_said bad_options cannot_write rules_of_forms rules_refused rules_cut_off; do
+    ignore_merges steps several_regexes not_said bad_options cannot_write rules_of_forms rules_refused rules_cut_off; do
     block $cases
 done
 done_testing

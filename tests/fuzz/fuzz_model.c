@@ -12,10 +12,10 @@
 #include "base/sys/base64.h"
 #include "base/sys/buf.h"
 #include "fuzz.h"
-#include "model/byte_level.h"
 #include "model/formats.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
+#include "pretok/byte_level.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -164,7 +164,8 @@ static void compare_rules(const struct model *m, const struct model *rules)
 {
     bool same = rules->n_special == m->n_special && rules->n_regex == m->n_regex &&
                 !strcmp(rules->pattern ? rules->pattern : "", m->pattern ? m->pattern : "");
-    same = same && str_equal(m->prefix, rules->prefix) && m->normalizer == rules->normalizer;
+    same = same && str_equal(m->prefix, rules->prefix) && str_equal(model_split(m), model_split(rules)) &&
+           m->normalizer == rules->normalizer;
     for (size_t i = 0; same && i < m->n_special; i++) {
         const struct model_special *a = &m->special[i], *b = &rules->special[i];
         same = a->len == b->len && !memcmp(a->p, b->p, a->len) && a->special == b->special && a->id == b->id;

@@ -106,14 +106,16 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
     out.len = 0;
     must(chunk_put_record(&out, &json, &e));
     print_record("lines-by-value", &out);
-    struct rules with_prefix = {.pattern = str_of("gpt2"), .prefix = str_of(" ")};
+    struct str regex[] = {str_of("\\s"), str_of("\\d")};
+    struct rules with_prefix = {
+        .regex = regex, .n_regex = 2, .split = {(const unsigned char *)"\x04\x13", 2}, .prefix = str_of(" ")};
     struct buf prefix = {0};
     must(rules_put(&prefix, &with_prefix, &e));
     text.rules = bytes_of(&prefix);
     text.before = 0;
     out.len = 0;
     must(chunk_put_record(&out, &text, &e));
-    print_record("prefix-by-value", &out);
+    print_record("prefix-and-split", &out);
     struct rules with_normalizer = {.pattern = str_of("gpt2"), .normalizer = NORMALIZER_NFC};
     prefix.len = out.len = 0;
     must(rules_put(&prefix, &with_normalizer, &e));

@@ -6,11 +6,15 @@
  *   pretok --lines        for each line of standard input, which has regexes and a document in hex, with spaces between
  *                         them: a line of the lengths of its pretokens, or - and why there are none; each regex must be
  *                         one that all engines read alike
+ *   pretok --models      for each line, which has the path of a model, a space and a document in hex: a line of its
+ *                         pretokens in hex, or - and why there are none
  *   pretok --regexes      the built-in patterns' names and regexes, separated by tabs, one pattern per line
  *   pretok --variants     the other regexes that are recognized: "any" or "pcre", name and regex, in the same way
  *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a class
  */
 #include "base/sys/buf.h"
+#include "model/model_read.h"
+#include "pretok/pretokenize.h"
 #include "pretok/regex.h"
 #include "pretok/scan.h"
 #include "unicode/uclass.h"
@@ -91,10 +95,11 @@ static int print_pretokens(struct scanner *s, struct err *e)
 /* Reads hex up to a space or the line's end, with room for SCAN_PAD bytes after it. */
 static const char *read_hex(struct buf *b, const char *p, struct err *e)
 {
-    unsigned byte;
+    static const char digits[] = "0123456789abcdef";
+    const char *high, *low;
     b->len = 0;
-    for (; sscanf(p, "%2x", &byte) == 1 && *p != ' '; p += 2)
-        if (buf_put_byte(b, (unsigned char)byte, e))
+    for (; *p && (high = strchr(digits, p[0])) && p[1] && (low = strchr(digits, p[1])); p += 2)
+        if (buf_put_byte(b, (unsigned char)((high - digits) << 4 | (low - digits)), e))
             exit(EX_OSERR);
     if (buf_reserve(b, SCAN_PAD, e))
         exit(EX_OSERR);
@@ -132,9 +137,63 @@ static int print_lines(void)
     return 0;
 }
 
+static int print_words(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                       struct err *e)
+{
+    (void)ctx, (void)e;
+    for (size_t i = 0; i < n; i++) {
+        for (; start < ends[i]; start++)
+            printf("%02x", text[start]);
+        putchar(' ');
+    }
+    return 0;
+}
+
+static int print_by_model(const char *path, const struct buf *text, struct err *e)
+{
+    const struct pretoken_sink sink = {.words = print_words};
+    const struct model_opts opts = {.rules_only = true};
+    struct model m;
+    struct rules r = {0};
+    struct pretokenizer w = {0};
+    size_t where;
+    if (model_read(&m, path, &opts, e))
+        return -1;
+    int rc = model_rules_pattern(&r, &m, model_pattern(&m), e) || pretokenizer_open(&w, &r, INVALID_ERROR, &sink, e) ||
+                     pretokenize_text(&w, text->p, text->len, TEXT_DOC, &where, e) < 0
+                 ? -1
+                 : 0;
+    pretokenizer_close(&w);
+    rules_free(&r);
+    model_free(&m);
+    return rc;
+}
+
+static int print_models(void)
+{
+    struct err e;
+    char *line = NULL;
+    size_t cap = 0;
+    struct buf text = {0};
+    while (getline(&line, &cap, stdin) > 0) {
+        char *space = strchr(line, ' ');
+        if (!space)
+            return EX_USAGE;
+        *space = '\0';
+        read_hex(&text, space + 1, &e);
+        if (print_by_model(line, &text, &e))
+            printf("- %s", e.msg);
+        putchar('\n');
+        fflush(stdout);
+    }
+    buf_free(&text);
+    free(line);
+    return 0;
+}
+
 static int usage(void)
 {
-    fputs("usage: pretok PATTERN | -e REGEX... | --lines | --regexes | --variants | --classes\n", stderr);
+    fputs("usage: pretok PATTERN | -e REGEX... | --lines | --models | --regexes | --variants | --classes\n", stderr);
     return EX_USAGE;
 }
 
@@ -144,6 +203,8 @@ int main(int argc, char **argv)
     struct scanner *s = NULL;
     if (argc == 2 && strcmp(argv[1], "--lines") == 0)
         return print_lines();
+    if (argc == 2 && strcmp(argv[1], "--models") == 0)
+        return print_models();
     if (argc == 2 && strcmp(argv[1], "--regexes") == 0)
         return print_regexes();
     if (argc == 2 && strcmp(argv[1], "--variants") == 0)

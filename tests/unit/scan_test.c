@@ -8,6 +8,7 @@
  */
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
+#include "pretok/rules.h"
 #include "pretok/scan.h"
 #include "pretok/scan_internal.h"
 #include "random.h"
@@ -1163,6 +1164,34 @@ static void test_leads(void)
     tap_ok(wrong == 0 && n > 0x7000, "lead bytes taken for letters are of letters alone (%zu code points)", n);
 }
 
+/* A built-in pattern of one regex leaves no gap, of any character: so it is the same if gaps are dropped. */
+static void test_gaps(void)
+{
+    static const unsigned char matches[] = {SPLIT_MATCHES};
+    unsigned char *text = must(calloc(0x110000, 4));
+    uint32_t ends[512];
+    size_t len = 0;
+    struct err e;
+    for (uint32_t c = 0; c < 0x110000; c++)
+        if (!is_surrogate(c))
+            len += encode(c, text + len);
+    for (size_t i = 0; pattern_at(i); i++) {
+        const struct pattern *p = pattern_at(i);
+        if (p->n_regex != 1)
+            continue;
+        struct scanner *s = scanner_open_split(p->regex, matches, 1, &e);
+        if (!s)
+            continue;
+        size_t n_dropped = 0, pos = 0;
+        for (ptrdiff_t n; (n = scanner_scan(s, text, len, TEXT_DOC, &pos, ends, LEN(ends), &e)) > 0;)
+            for (ptrdiff_t k = 0; k < n; k++)
+                n_dropped += scanner_dropped(s)[k];
+        tap_ok(pos == len && n_dropped == 0, "%s: leaves no gap", p->name);
+        scanner_close(s);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const char *corpus = getenv("CORPUS");
@@ -1187,6 +1216,7 @@ int main(void)
         test_pattern(pattern_at(i));
     test_bytes();
     test_regex();
+    test_gaps();
     test_jit();
     test_corpus(corpus, "tinyshakespeare.txt");
     test_corpus(corpus, "en.txt");

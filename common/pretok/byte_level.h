@@ -3,8 +3,8 @@
  * It writes any bytes as readable UTF-8: the 188 bytes 21-7E, A1-AC and AE-FF as the code point of their value, the
  * other 68, in increasing order, as U+0100, U+0101, ... (a space is U+0120).
  */
-#ifndef BPE_MODEL_BYTE_LEVEL_H
-#define BPE_MODEL_BYTE_LEVEL_H
+#ifndef BPE_PRETOK_BYTE_LEVEL_H
+#define BPE_PRETOK_BYTE_LEVEL_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"

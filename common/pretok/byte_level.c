@@ -1,5 +1,5 @@
 /* byte_level.c - see byte_level.h. */
-#include "model/byte_level.h"
+#include "pretok/byte_level.h"
 
 #include "base/sys/swar.h"
 
