@@ -81,8 +81,10 @@ static int set_special(struct chunker *c, struct rules *r, struct err *e)
     r->special = calloc(o->special.n + 1, sizeof *r->special);
     if (!r->special)
         return err_mem(e, "special tokens", o->special.n * sizeof *r->special);
-    for (size_t i = 0; i < o->special.n; i++)
-        r->special[r->n_special++].text = str_of(o->special.at[i]);
+    for (size_t i = 0; i < o->special.n; i++) {
+        const struct str text = str_of(o->special.at[i]);
+        r->special[r->n_special++] = (struct special_token){text, o->model ? model_special_flags(&c->model, text) : 0};
+    }
     return 0;
 }
 

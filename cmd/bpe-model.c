@@ -54,13 +54,22 @@ static int put_split(struct buf *out, const struct model *m, struct err *e)
     return 0;
 }
 
+static int put_flags(struct buf *out, const struct model_special *s, struct err *e)
+{
+    int rc = s->flags ? buf_printf(out, e, "flags: %lu", (unsigned long)s->id) : 0;
+    for (unsigned k = 0; k < SPECIAL_N_FLAGS && rc == 0; k++)
+        rc = s->flags >> k & 1 ? buf_printf(out, e, " %s", special_flag_name[k]) : 0;
+    return rc || (s->flags && buf_put_byte(out, '\n', e)) ? -1 : 0;
+}
+
 static int put_special(struct buf *out, const struct model *m, struct err *e)
 {
     if (buf_printf(out, e, "special-tokens: %zu\n", m->n_special))
         return -1;
     for (size_t i = 0; i < m->n_special; i++) {
         if (buf_printf(out, e, "special: %lu ", (unsigned long)m->special[i].id) ||
-            put_text(out, m->special[i].p, m->special[i].len, e) || buf_put_byte(out, '\n', e))
+            put_text(out, m->special[i].p, m->special[i].len, e) || buf_put_byte(out, '\n', e) ||
+            put_flags(out, &m->special[i], e))
             return -1;
     }
     return 0;

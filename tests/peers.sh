@@ -20,7 +20,7 @@ trap 'rm -rf "$results"' EXIT
 # compare SCRIPT [PROGRAM]: with the texts that it takes; what it says goes into a file, and its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
-    if [[ $script =~ ^(regex|model|convert|files|manual|shard)_peers$ ]]; then
+    if [[ $script =~ ^(regex|model|convert|files|manual|shard|added)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
@@ -31,7 +31,8 @@ compare() {
 
 # One process each: two at a time, the longest first.
 scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
-    nfc_peers regex_peers step_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers)
+    nfc_peers regex_peers step_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers
+    added_peers)
 for test in "${scripts[@]}"; do
     [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
     read -r script program <<<"$test"

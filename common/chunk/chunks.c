@@ -55,8 +55,7 @@ static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, ui
                     struct err *e)
 {
     struct buf *b = &c->window;
-    size_t longest = c->cutter->special->max_len;
-    size_t before = longest + 1, beyond = longest + 4; /* bytes around a cut that are needed to recognize it */
+    size_t before = c->cutter->special->before, beyond = c->cutter->special->after;
     *cut = 0;
     for (size_t n_read = 0, step = STEP; n_read < REACH && *at < end; n_read += step) {
         if (n_read)

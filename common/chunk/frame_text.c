@@ -7,8 +7,8 @@
  *     cut(B) = the first place to cut at or after B + MARGIN, or the end of all text if there is none
  *     cut(0) = 0, cut(end of the file) = end of all text
  *
- * where MARGIN is the length of the longest special token, plus 1. A piece whose frames are those from border B to
- * border C has the text from cut(B) to cut(C).
+ * where MARGIN is the number of bytes before a place that decide whether text may be cut there (special_set.before). A
+ * piece whose frames are those from border B to border C has the text from cut(B) to cut(C).
  *
  * Every byte is in exactly one piece. Whether a local cutter may cut at a place depends on the MARGIN bytes before it,
  * of which the first can be no part of a special token that ends there, and on text after it. So whoever begins to read
@@ -18,7 +18,8 @@
  * This holds for any list of borders; so pieces may be joined or divided at borders when a part of a run is done again.
  *
  * (A worker forgets the text before cut(B). A special token that ends at a later place cannot begin before cut(B):
- * with a local cutter no two occurrences overlap, and none has a newline before a letter.)
+ * with a local cutter no two occurrences overlap, and none has a newline before a letter. Nor does white space before
+ * a later place that a token may take begin there: a letter, or a token that takes none, is in between.)
  *
  * A piece is empty if cut(B) = cut(C): if there is no place to cut before C + MARGIN. Its text then belongs to the last
  * piece before it that is not empty, whose worker reads on through as many frames as it takes. Time stays linear: a
@@ -36,7 +37,7 @@ enum { BEYOND = 32 << 10 }; /* bytes of text read at most at a time past the pie
 
 static size_t margin(const struct frame_text *t)
 {
-    return t->cutter->special->max_len + 1;
+    return t->cutter->special->before;
 }
 
 /* Reads more text into the window: as much as there is room for, but stops where the piece's own frames end. Past them
@@ -79,7 +80,7 @@ static void drop(struct frame_text *t, size_t n)
 static size_t find_cut(const struct frame_text *t, size_t *from)
 {
     const struct buf *b = t->space;
-    size_t beyond = t->cutter->special->max_len + 4; /* see cut_first */
+    size_t beyond = t->cutter->special->after; /* see cut_first */
     size_t decided = t->ended ? b->len : b->len > beyond ? b->len - beyond : 0;
     size_t cut = *from < b->len ? cut_first(t->cutter, b->p, b->len, *from, t->ended) : 0;
     if (cut && cut <= decided)

@@ -69,7 +69,7 @@ static int next_piece(struct text_splitter *t, size_t source, struct input *in, 
                       bool *ended, size_t *n, struct err *e)
 {
     const struct source *s = &t->ranges->writer->sources.at[source];
-    size_t low = block / 4, high = block, beyond = t->cutter->special->max_len + 4; /* beyond: to recognize a cut */
+    size_t low = block / 4, high = block, beyond = t->cutter->special->after; /* beyond: to recognize a cut */
     for (;;) {
         if (fill_window(t, source, in, high + beyond, ended, e))
             return -1;

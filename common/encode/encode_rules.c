@@ -94,6 +94,10 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
         if (k == r->n_special)
             return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
                            (const char *)s->p, er->name, hint);
+        if (r->special[k].flags != s->flags)
+            return err_set(e, EX_DATAERR,
+                           "the chunks were made with other flags of the special token %.*s than %s has%s",
+                           shown(token_of(s)), (const char *)s->p, er->name, hint);
         id[k] = s->id;
     }
     for (size_t k = 0; k < r->n_special; k++) {

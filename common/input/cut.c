@@ -10,14 +10,14 @@ enum { NEAR = 4096 }; /* bytes searched at a time for the last occurrence of eac
 void cutter_init(struct cutter *c, const struct input_form *form, bool inside, const struct special_set *special)
 {
     const bool text = !form->documents;
-    *c = (struct cutter){.form = form, .inside = text && inside, .special = special};
+    *c = (struct cutter){.form = form, .inside = text && inside && !special->hides_lines, .special = special};
     if (form->end >= 0)
         c->end[c->n_ends++] = (unsigned char)form->end;
     else if (c->inside)
         c->end[c->n_ends++] = '\n';
     for (size_t i = 0; i < special->n && text; i++) {
         unsigned char last = special->token[i].p[special->token[i].len - 1];
-        if (!memchr(c->end, last, c->n_ends))
+        if (special->token[i].ends_piece && !memchr(c->end, last, c->n_ends))
             c->end[c->n_ends++] = last;
     }
 }
@@ -45,22 +45,21 @@ static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, s
 {
     if (c->form->end >= 0)
         return p[at - 1] == c->form->end;
-    if (c->inside && inside_at(c, p, n, at, final))
+    if (c->inside && inside_at(c, p, n, at, final) && !special_takes_space(c->special, p, at))
         return true;
-    size_t len = special_ending(c->special, p, at);
-    /* "<a>" ends here, but is not a match where "<a>b" begins at the same place. */
-    bool more;
-    return len && special_at(c->special, p + at - len, n - at + len, &more) == len && (final || !more);
+    return special_cut_after(c->special, p, n, at, final);
 }
 
 /* The same for any cutter, by following the matches from the piece's start. */
 static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi,
                                bool final)
 {
-    size_t best = 0, from = 0, pos, len;
+    struct special_place place = {0};
+    struct special_match m;
+    size_t best = 0, from = 0;
     for (;;) {
-        enum special_hit hit = special_next(c->special, p, n, from, final, &pos, &len);
-        size_t end = hit == SPECIAL_NONE ? n : pos; /* the text before this is in no special token */
+        enum special_hit hit = special_next(c->special, p, n, final ? TEXT_DOC : TEXT_MORE, &place, &m);
+        size_t end = m.begin; /* the text before this is in no special token */
         size_t low = from > lo ? from : lo;
         for (size_t at = end < hi ? end : hi; c->inside && at > low && at > best; at--) {
             if (at < n && inside_at(c, p, n, at, final))
@@ -68,10 +67,10 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
         }
         if (hit != SPECIAL_FOUND)
             return best;
-        from = pos + len;
+        from = m.end;
         if (from > hi || from >= n)
             return best;
-        if (from > lo)
+        if (from > lo && m.token->ends_piece && !(m.token->flags & SPECIAL_RSTRIP))
             best = from;
     }
 }

@@ -15,6 +15,12 @@
  *   - Special tokens: no match crosses a cut. Either none of them overlaps another, so each is recognized wherever one
  *     looks; or matches are followed from the start of the piece. Where one begins there is no cut, but after it: what
  *     is before it ends a document, which TEXT_LETTER would deny.
+ *   - Their flags. White space that a token takes is in the token's piece. Before one, because there is no cut between
+ *     0x0A and a letter with which a token begins; after one, because there is none in it or before it, nor where it
+ *     is too long for telling (special_takes_space). A token that must be a single word is not cut off, but where it
+ *     ends with 0x0A and a letter follows: it counts neither in the whole text nor in the left piece (TEXT_LETTER).
+ *     A piece begins as a text does, after no word character: before it is 0x0A, or the last character of a token, and
+ *     that is none then (ends_piece).
  *   - Bad bytes: 0x0A and a whole letter are valid whatever stands beside them. So each invalid subpart lies on one
  *     side of a cut, and replacing or leaving it out gives the same on both sides as in the whole;
  *     where such bytes are pretokens of their own (--invalid=bytes), the text ends at each of them anyway.
@@ -51,9 +57,8 @@ bool cut_takes_files(const struct cutter *c);
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
 /* The first place to cut in p[from .. n), from > 0, 0 if there is none. Local cutters only, or with last_cut: always 0.
- * p[0 .. from) should have special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are
- * not seen.
- * Text after p[n) cannot change whether places up to n - (special->max_len + 4) are cuts. */
+ * p[0 .. from) should have special->before bytes, or begin at the source's start: tokens that begin before p are not
+ * seen. Text after p[n) cannot change whether places up to n - special->after are cuts. */
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
 
 #endif

@@ -303,6 +303,8 @@ static int write_gpt2(struct model_files *to, const struct model *m, struct err 
         return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say how this model splits text");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that a space is put before text");
+    if (build_refuse_flags(m, "vocab.json and merges.txt", e))
+        return -1;
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);
     vocab_json_write(&w, m, true);
     if (json_write_done(&w) || put_merges(model_files_add(to, "/merges.txt"), m, e))

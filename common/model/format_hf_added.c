@@ -50,11 +50,12 @@ int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bo
         if (!(seen & 1U << key) && !(in_config && key != CONTENT))
             return json_read_fail(r, "an added token without \"%s\"", keys[key]);
     }
-    build_show(show, sizeof show, a->p, a->len, false);
-    for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
-        if (o.flag[key])
-            return json_read_fail(r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
-    }
+    a->flags = (o.flag[LSTRIP] ? SPECIAL_LSTRIP : 0U) | (o.flag[RSTRIP] ? SPECIAL_RSTRIP : 0U) |
+               (o.flag[SINGLE_WORD] ? SPECIAL_SINGLE_WORD : 0U);
+    if (in_config && a->flags)
+        return json_read_fail(r,
+                              "added token \"%s\" with lstrip, rstrip or single_word: only supported in tokenizer.json",
+                              build_show(show, sizeof show, a->p, a->len, false));
     a->special = o.flag[SPECIAL];
     a->normalized = seen & 1U << NORMALIZED ? o.flag[NORMALIZED] : !a->special;
     return 0;
@@ -118,6 +119,54 @@ static int check_kinds(struct hf_reader *in)
     return 0;
 }
 
+static int refuse_pair(struct hf_reader *in, const struct hf_added *a, const char *what_a, const struct hf_added *b,
+                       const char *what_b)
+{
+    char one[60], other[60];
+    return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                  "the added token \"%s\" %s, and \"%s\" %s: not supported",
+                  build_show(one, sizeof one, a->p, a->len, false), what_a,
+                  build_show(other, sizeof other, b->p, b->len, false), what_b);
+}
+
+/* Flags whose meaning depends on the pass in which a token is found: the first pass takes white space that the second
+ * would find tokens in, and the second sees no character beside it where a match of the first is. And where a token
+ * with lstrip begins in the white space after another, Hugging Face loses it, or fails. */
+static int check_flags(struct hf_reader *in)
+{
+    enum { TAKES_LEFT, TAKES_RIGHT, WORD_EDGE, SPACE_LAST, SPACE_FIRST, SINGLE, RIGHT, LEFT_FROM_SPACE, N };
+    const struct hf_added *some[N] = {NULL};
+    for (size_t i = 0; i < in->added.n; i++) {
+        const struct hf_added *a = &in->added.p[i];
+        const struct str text = {a->p, a->len};
+        bool first = special_begins_with_space(text);
+        if (a->normalized) {
+            some[SPACE_LAST] = special_ends_with_space(text) ? a : some[SPACE_LAST];
+            some[SPACE_FIRST] = first ? a : some[SPACE_FIRST];
+            some[SINGLE] = a->flags & SPECIAL_SINGLE_WORD ? a : some[SINGLE];
+        } else {
+            some[TAKES_LEFT] = a->flags & SPECIAL_LSTRIP ? a : some[TAKES_LEFT];
+            some[TAKES_RIGHT] = a->flags & SPECIAL_RSTRIP ? a : some[TAKES_RIGHT];
+            some[WORD_EDGE] = special_has_word_edge(text) ? a : some[WORD_EDGE];
+        }
+        some[RIGHT] = a->flags & SPECIAL_RSTRIP ? a : some[RIGHT];
+        some[LEFT_FROM_SPACE] = first && a->flags & SPECIAL_LSTRIP ? a : some[LEFT_FROM_SPACE];
+    }
+    if (some[TAKES_LEFT] && some[SPACE_LAST])
+        return refuse_pair(in, some[TAKES_LEFT], "has \"lstrip\"", some[SPACE_LAST],
+                           "is \"normalized\" and ends with white space");
+    if (some[TAKES_RIGHT] && some[SPACE_FIRST])
+        return refuse_pair(in, some[TAKES_RIGHT], "has \"rstrip\"", some[SPACE_FIRST],
+                           "is \"normalized\" and begins with white space");
+    if (some[SINGLE] && some[WORD_EDGE])
+        return refuse_pair(in, some[SINGLE], "has \"single_word\" and is \"normalized\"", some[WORD_EDGE],
+                           "is not, and begins or ends as a word");
+    if (some[RIGHT] && some[LEFT_FROM_SPACE])
+        return refuse_pair(in, some[RIGHT], "has \"rstrip\"", some[LEFT_FROM_SPACE],
+                           "has \"lstrip\" and begins with white space");
+    return 0;
+}
+
 /* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes are the content as well.
  * *spelled: the content is in byte-to-unicode form. */
 static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same, bool *spelled)
@@ -151,16 +200,18 @@ static int take_unchecked(struct hf_reader *in)
 {
     for (size_t i = 0; i < in->added.n; i++) {
         const struct hf_added *a = &in->added.p[i];
-        if (build_special(&in->b,
-                          (struct model_special){
-                              .p = a->p, .len = (uint32_t)a->len, .id = (uint32_t)a->id, .special = a->special}))
+        if (build_special(&in->b, (struct model_special){.p = a->p,
+                                                         .len = (uint32_t)a->len,
+                                                         .id = (uint32_t)a->id,
+                                                         .flags = a->flags,
+                                                         .special = a->special}))
             return -1;
     }
-    return check_kinds(in);
+    return check_kinds(in) || check_flags(in) ? -1 : 0;
 }
 
 /* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys
- * on, as Hugging Face counts. The ids in the file must be the same. */
+ * on, as Hugging Face counts. The ids of these must be the same in the file; those of keys are not looked at there. */
 int hf_take_added(struct hf_reader *in)
 {
     if (in->rules_only)
@@ -177,33 +228,34 @@ int hf_take_added(struct hf_reader *in)
             return -1;
         bool keyed = id != MODEL_NO_ID;
         uint64_t want = keyed ? id : next++;
-        if (a->id == HF_NEXT_ID)
+        if (keyed || a->id == HF_NEXT_ID)
             a->id = want;
         if (a->id != want)
-            return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                          "added token \"%s\" has the id %llu, but %llu %s", show, (unsigned long long)a->id,
-                          (unsigned long long)want,
-                          keyed ? "in the vocabulary" : "is the one that Hugging Face tokenizers gives it");
+            return err_at(
+                in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                "added token \"%s\" has the id %llu, but %llu is the one that Hugging Face tokenizers gives it", show,
+                (unsigned long long)a->id, (unsigned long long)want);
         if (keyed && !same && may_be_made(in, id))
             return err_at(
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" is how token %lu is spelled, which other text becomes: the id would mean both, "
                 "which is not supported",
                 show, (unsigned long)id);
-        if (!keyed && build_token(&in->b, a->p, a->len, false, a->id))
+        if (!keyed && build_token(&in->b, a->p, a->len, false, want))
             return -1;
-        const struct model_token *t = &m->token[a->id];
+        const struct model_token *t = &m->token[want];
         /* A key that text can produce only as the added token is nothing but the added token. */
         bool only_added = keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id);
         if (only_added && build_remove(&in->b, id, a->p, a->len))
             return -1;
         if (build_special(&in->b, (struct model_special){.p = a->p,
                                                          .len = (uint32_t)a->len,
-                                                         .id = (uint32_t)a->id,
+                                                         .id = (uint32_t)want,
+                                                         .flags = a->flags,
                                                          .special = a->special,
                                                          .keyed = keyed,
                                                          .whole = only_added && same && spelled && m->ignore_merges}))
             return -1;
     }
-    return check_kinds(in);
+    return check_kinds(in) || check_flags(in) ? -1 : 0;
 }

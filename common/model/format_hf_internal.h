@@ -17,7 +17,8 @@
 struct hf_added {
     const unsigned char *p;
     size_t len;
-    uint64_t id; /* HF_NEXT_ID: the file does not say it; it is the one that Hugging Face gives it */
+    uint64_t id;    /* HF_NEXT_ID: the file does not say it; it is the one that Hugging Face gives it */
+    unsigned flags; /* of enum special_flag, without SPECIAL_NORMALIZED */
     bool normalized, special;
 };
 

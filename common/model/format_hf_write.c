@@ -20,11 +20,11 @@ static void put_added_tokens(struct json_writer *w, const struct model *m)
         json_write_key(w, "content");
         json_write_bytes(w, s->p, s->len);
         json_write_key(w, "single_word");
-        json_write_bool(w, false);
+        json_write_bool(w, s->flags & SPECIAL_SINGLE_WORD);
         json_write_key(w, "lstrip");
-        json_write_bool(w, false);
+        json_write_bool(w, s->flags & SPECIAL_LSTRIP);
         json_write_key(w, "rstrip");
-        json_write_bool(w, false);
+        json_write_bool(w, s->flags & SPECIAL_RSTRIP);
         json_write_key(w, "normalized");
         json_write_bool(w, false);
         json_write_key(w, "special");

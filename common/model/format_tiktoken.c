@@ -371,6 +371,8 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
                        "tiktoken makes pretokens of a regex's matches, and of what lies between; not so this model");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
+    if (build_refuse_flags(m, "a .tiktoken file", e))
+        return -1;
     if (n_regex > 1)
         return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
                        n_regex);

@@ -252,6 +252,15 @@ int model_rules_pattern(struct rules *r, const struct model *m, const char *patt
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 
+unsigned model_special_flags(const struct model *m, struct str text)
+{
+    for (size_t i = 0; i < m->n_special; i++) {
+        if (str_equal((struct str){m->special[i].p, m->special[i].len}, text))
+            return m->special[i].flags;
+    }
+    return 0;
+}
+
 int model_rules_special(struct rules *r, const struct model *m, bool special_is_text, struct err *e)
 {
     r->n_special = 0;

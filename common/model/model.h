@@ -147,6 +147,9 @@ static inline bool model_finds(const struct model_special *s, bool special_is_te
     return !special_is_text || !s->special;
 }
 
+/* The flags of the added token with this text; 0: there is none. */
+unsigned model_special_flags(const struct model *m, struct str text);
+
 /* Sets the special tokens that are recognized; strings are borrowed. -1: out of memory. */
 int model_rules_special(struct rules *r, const struct model *m, bool special_is_text, struct err *e);
 

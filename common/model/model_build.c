@@ -351,6 +351,20 @@ const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, b
     return to;
 }
 
+int build_refuse_flags(const struct model *m, const char *what, struct err *e)
+{
+    char show[60];
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        for (unsigned k = 0; k < SPECIAL_N_FLAGS; k++) {
+            if (s->flags >> k & 1)
+                return err_set(e, EX_USAGE, "%s cannot say that the added token \"%s\" has \"%s\"; tokenizer.json can",
+                               what, build_show(show, sizeof show, s->p, s->len, false), special_flag_name[k]);
+        }
+    }
+    return 0;
+}
+
 static int by_id(const void *a, const void *b)
 {
     const struct model_special *s = a, *t = b;

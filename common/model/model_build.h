@@ -74,6 +74,9 @@ int build_pattern(struct build *b, const struct pattern *pattern);  /* its name 
 int build_end(struct build *b);
 int build_special_end(struct build *b); /* only the latter */
 
+/* For a format that has no flags of added tokens: -1 with EX_USAGE if a token has some. what: its files. */
+int build_refuse_flags(const struct model *m, const char *what, struct err *e);
+
 /* Writes at most n - 1 bytes of a token for messages: in byte-to-unicode form, or (UTF-8) unchanged. Returns `to`. */
 const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool byte_level);
 

@@ -63,6 +63,7 @@ void pretokenizer_begin(struct pretokenizer *w, bool inside)
 {
     w->inside = inside;
     w->skip = 0;
+    w->place = (struct special_place){0};
 }
 
 /* Passes on those of n pieces that are not dropped. */
@@ -314,33 +315,44 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
                                        : pretokenize_cleaned(w, p, n, end, where, e);
 }
 
+/* Notes that the first `used` bytes of a window are used up. */
+static void drop(struct pretokenizer *w, const unsigned char *p, size_t used, enum window_end end)
+{
+    if (end == TEXT_MORE)
+        special_drop(&w->special, &w->place, p, used);
+    else
+        w->place = (struct special_place){0};
+}
+
 ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e)
 {
-    size_t at = 0, pos, len, bad = 0;
+    struct special_match m;
+    size_t at = 0, bad = 0;
     for (;;) {
-        enum special_hit hit = special_next(&w->special, p, n, at, end != TEXT_MORE, &pos, &len);
-        size_t stop = hit == SPECIAL_NONE ? n : pos;
+        enum special_hit hit = special_next(&w->special, p, n, end, &w->place, &m);
         enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
-        if (how == TEXT_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
-            *where = stop;
+        if (how == TEXT_LETTER && m.begin > at && (p[m.begin - 1] != '\n' || !scanner_streams(w->scanner))) {
+            *where = m.begin;
             return err_set(e, EX_DATAERR,
                            "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
                            "again");
         }
-        ptrdiff_t used = pretokenize_stretch(w, p + at, stop - at, how, &bad, e);
+        ptrdiff_t used = pretokenize_stretch(w, p + at, m.begin - at, how, &bad, e);
         if (used < 0) {
             *where = at + bad;
             return -1;
         }
         if (how == TEXT_DOC)
             w->inside = false;
-        if (hit != SPECIAL_FOUND)
+        if (hit != SPECIAL_FOUND) {
+            drop(w, p, at + (size_t)used, end);
             return (ptrdiff_t)at + used;
-        if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), pos + len, e)) {
-            *where = pos;
+        }
+        if (w->sink.special && w->sink.special(w->sink.ctx, m.token->index, m.end, e)) {
+            *where = m.begin;
             return -1;
         }
-        at = pos + len;
+        at = m.end;
     }
 }

@@ -23,7 +23,8 @@ struct pretoken_sink {
      * read.
      */
     int (*words)(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
-    /* A special token, by its index in the rules, that ends at this offset of the window. NULL: they are skipped. */
+    /* A special token, by its index in the rules, that ends at this offset of the window, with the white space that
+     * belongs to it. NULL: they are skipped. */
     int (*special)(void *ctx, size_t token, size_t end, struct err *e);
     void *ctx;
 };
@@ -32,9 +33,10 @@ struct pretokenizer {
     struct scanner *scanner;
     struct special_set special;
     enum invalid_policy invalid;
-    bool valid;         /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
-    bool inside;        /* text goes on in which a prefix was put, or is left out */
-    bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
+    bool valid;  /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
+    bool inside; /* text goes on in which a prefix was put, or is left out */
+    struct special_place place; /* of special tokens in the text that is passed */
+    bool special_valid;         /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
     enum normalizer normalizer;
     size_t skip; /* so many bytes of what the text becomes by the normalizer were passed on with the text before it */

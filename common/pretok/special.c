@@ -1,16 +1,129 @@
 /* special.c - see special.h. */
 #include "pretok/special.h"
 
-#include <stdint.h>
+#include "unicode/uclass.h"
+#include "unicode/ugc.h"
+#include "unicode/utf8.h"
+
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const special_flag_name[SPECIAL_N_FLAGS] = {"lstrip", "rstrip", "single_word", "normalized"};
 
+/* ---- The characters beside a match ---- */
+
+enum {
+    NO_CHAR = -1,  /* the text begins or ends here, or has a byte that is not UTF-8 */
+    UNDECIDED = -2 /* more text decides */
+};
+
+static int32_t decode(const unsigned char *p, size_t len)
+{
+    static const unsigned char bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    int32_t c = p[0] & bits[len];
+    for (size_t i = 1; i < len; i++)
+        c = c << 6 | (p[i] & 0x3F);
+    return c;
+}
+
+/* The length of the character that begins with this byte. */
+static size_t char_len(unsigned char first)
+{
+    return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/* The character at p + at, and its length. */
+static int32_t char_at(const unsigned char *p, size_t n, size_t at, bool final, size_t *len)
+{
+    bool cut = false;
+    *len = 1;
+    if (at == n)
+        return final ? NO_CHAR : UNDECIDED;
+    if (p[at] < 0x80)
+        return p[at];
+    if (utf8_plain_valid_len(p + at, n - at < 4 ? n - at : char_len(p[at]), &cut) == 0)
+        return cut && !final && n - at < char_len(p[at]) ? UNDECIDED : NO_CHAR;
+    *len = char_len(p[at]);
+    return decode(p + at, *len);
+}
+
+/* The character that ends at p + at, and its length. */
+static int32_t char_before(const unsigned char *p, size_t at, size_t *len)
+{
+    bool cut;
+    *len = 1;
+    if (at == 0)
+        return NO_CHAR;
+    while (*len < 4 && *len < at && (p[at - *len] & 0xC0) == 0x80)
+        ++*len;
+    if (utf8_plain_valid_len(p + at - *len, *len, &cut) == *len)
+        return decode(p + at - *len, *len);
+    *len = 1;
+    return NO_CHAR;
+}
+
+static bool is_space(int32_t c)
+{
+    return c >= 0 && uclass_of((uint32_t)c) == UCLASS_SPACE;
+}
+
+static bool is_word(int32_t c)
+{
+    static const int32_t circled[][2] = {{0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+    static const char category[][3] = {"L", "M", "Nd", "Nl", "Pc"}; /* with the circled letters, all of Alphabetic */
+    uint32_t mask = 0;
+    if (c < 0x80)
+        return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    for (size_t i = 0; i < sizeof category / sizeof *category; i++)
+        mask |= ugc_mask(category[i], strlen(category[i]));
+    for (size_t i = 0; i < sizeof circled / sizeof *circled; i++) {
+        if (circled[i][0] <= c && c <= circled[i][1])
+            return true;
+    }
+    return mask >> ugc_of((uint32_t)c) & 1 || c == 0x200C || c == 0x200D;
+}
+
+/* The beginning of the white space that ends at p + at, not before `from`. */
+static size_t space_before(const unsigned char *p, size_t from, size_t at)
+{
+    size_t len;
+    while (at > from && is_space(char_before(p + from, at - from, &len)))
+        at -= len;
+    return at;
+}
+
+bool special_begins_with_space(struct str token)
+{
+    size_t len;
+    return is_space(char_at(token.p, token.len, 0, true, &len));
+}
+
+bool special_ends_with_space(struct str token)
+{
+    size_t len;
+    return is_space(char_before(token.p, token.len, &len));
+}
+
+bool special_has_word_edge(struct str token)
+{
+    size_t len;
+    return is_word(char_at(token.p, token.len, 0, true, &len)) || is_word(char_before(token.p, token.len, &len));
+}
+
+/* ---- The set ---- */
+
 static int by_bytes(const void *x, const void *y)
 {
     const struct special_entry *a = x, *b = y;
-    return str_compare((struct str){a->p, a->len}, (struct str){b->p, b->len});
+    int c = str_compare((struct str){a->p, a->len}, (struct str){b->p, b->len});
+    return c ? c : (a->index > b->index) - (a->index < b->index);
+}
+
+/* Whether a letter may follow a 0x0A at byte `at` of a token. */
+static bool is_line_start(const struct special_entry *t, size_t at)
+{
+    return t->p[at - 1] == '\n' && (t->p[at] >= 0x80 || (t->p[at] | 0x20) - 'a' + 0u < 26u);
 }
 
 /* Whether matches can be recognized without the text before them: see special_set.local. */
@@ -24,32 +137,103 @@ static bool is_local(const struct special_set *s)
             bool more = false;
             if (special_at(s, rest, len, &more) || more)
                 return false;
-            bool may_be_letter = *rest >= 0x80 || (*rest | 0x20) - 'a' + 0u < 26u;
-            if (rest[-1] == '\n' && may_be_letter)
+            if (is_line_start(t, at))
                 return false;
         }
     }
     return true;
 }
 
-static void note_first(struct special_set *s, const struct special_entry *t)
+static uint32_t four_bytes(const unsigned char *p)
 {
-    for (size_t k = 0; k < SPECIAL_FIRST; k++) {
-        if (k < t->len)
-            s->at[t->p[k]] |= (unsigned char)(1U << k);
-        else
-            for (size_t b = 0; b < 256; b++)
-                s->at[b] |= (unsigned char)(1U << k);
+    uint32_t w;
+    memcpy(&w, p, sizeof w);
+    return le32toh(w);
+}
+
+static uint32_t hash_prefix(const struct special_set *s, uint32_t masked)
+{
+    return masked * 0x9E3779B1U >> (32 - s->prefix_bits);
+}
+
+/* False: no token begins at p, which has at least four bytes. */
+static bool may_begin(const struct special_set *s, const unsigned char *p)
+{
+    uint32_t h = hash_prefix(s, four_bytes(p) & s->mask[*p]);
+    return s->prefix[h >> 6] >> (h & 63) & 1;
+}
+
+/* Makes the set of prefixes: a bit in 32 is set at most. */
+static int set_prefixes(struct special_set *s, struct err *e)
+{
+    s->prefix_bits = 10;
+    while (s->prefix_bits < 19 && (size_t)1 << s->prefix_bits < 32 * s->n)
+        s->prefix_bits++;
+    s->prefix = calloc(((size_t)1 << s->prefix_bits) / 64, sizeof *s->prefix);
+    if (!s->prefix)
+        return err_mem(e, "special tokens", ((size_t)1 << s->prefix_bits) / 8);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct special_entry *t = &s->token[i];
+        uint32_t mask = t->len < 4 ? ((uint32_t)1 << 8 * t->len) - 1 : UINT32_MAX;
+        s->mask[*t->p] = s->mask[*t->p] ? s->mask[*t->p] & mask : mask;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        unsigned char four[4] = {0};
+        memcpy(four, s->token[i].p, s->token[i].len < 4 ? s->token[i].len : 4);
+        uint32_t h = hash_prefix(s, four_bytes(four) & s->mask[*four]);
+        s->prefix[h >> 6] |= (uint64_t)1 << (h & 63);
+    }
+    return 0;
+}
+
+/* Makes the list by last bytes. */
+static int set_ending(struct special_set *s, struct err *e)
+{
+    size_t next[256];
+    s->ending = malloc((s->n + 1) * sizeof *s->ending);
+    if (!s->ending)
+        return err_mem(e, "special tokens", s->n * sizeof *s->ending);
+    for (size_t i = 0; i < s->n; i++)
+        s->last[s->token[i].p[s->token[i].len - 1] + 1]++;
+    for (size_t b = 0; b < 256; b++) {
+        s->last[b + 1] += s->last[b];
+        next[b] = s->last[b];
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->ending[next[s->token[i].p[s->token[i].len - 1]]++] = &s->token[i];
+    return 0;
+}
+
+static void set_only(struct special_set *s)
+{
+    if (s->n && s->token[0].p[0] == s->token[s->n - 1].p[0])
+        s->only_first = s->token[0].p[0];
+    if (s->only_first >= 0 && s->token[0].len > 1) { /* one of a single byte would be the first */
+        s->only_second = s->token[0].p[1];
+        for (size_t i = 1; i < s->n; i++) {
+            if (s->token[i].p[1] != s->only_second)
+                s->only_second = -1;
+        }
     }
 }
 
-/* False: none begins at p. A file of 800 tokens that begin with `<` is no reason to compare each `</p>` with all. */
-static bool may_begin(const struct special_set *s, const unsigned char *p, size_t n)
+/* What the flags mean for searching and cutting. */
+static void set_flags(struct special_set *s)
 {
-    unsigned may = n > 0;
-    for (size_t k = 0; k < SPECIAL_FIRST && k < n; k++)
-        may &= (unsigned)s->at[p[k]] >> k;
-    return may;
+    size_t len;
+    for (size_t i = 0; i < s->n; i++) {
+        s->flags |= s->token[i].flags;
+        s->space_first = s->space_first || special_begins_with_space((struct str){s->token[i].p, s->token[i].len});
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        struct special_entry *t = &s->token[i];
+        bool word_last = s->flags & SPECIAL_SINGLE_WORD && is_word(char_before(t->p, t->len, &len));
+        t->ends_piece = !(t->flags & SPECIAL_SINGLE_WORD) && !word_last;
+        for (size_t at = 1; at < t->len && t->flags & SPECIAL_SINGLE_WORD; at++)
+            s->hides_lines = s->hides_lines || is_line_start(t, at);
+    }
+    s->before = s->max_len + 1 + (s->flags & SPECIAL_RSTRIP ? SPECIAL_SPACE + 4 : 0);
+    s->after = s->max_len + 4;
 }
 
 int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
@@ -59,27 +243,22 @@ int special_init(struct special_set *s, const struct special_token *token, size_
     if (!s->token)
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
     for (size_t i = 0; i < n; i++)
-        s->token[i] = (struct special_entry){token[i].text.p, token[i].text.len, i};
+        s->token[i] = (struct special_entry){token[i].text.p, token[i].text.len, i, token[i].flags, false};
     qsort(s->token, n, sizeof *s->token, by_bytes);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
-        const struct special_entry *t = &s->token[i];
-        s->first[t->p[0] + 1]++;
-        note_first(s, t);
+        s->first[s->token[i].p[0] + 1]++;
         if (s->token[i].len > s->max_len)
             s->max_len = s->token[i].len;
     }
     for (size_t b = 0; b < 256; b++)
         s->first[b + 1] += s->first[b];
-    if (n && s->token[0].p[0] == s->token[n - 1].p[0])
-        s->only_first = s->token[0].p[0];
-    if (s->only_first >= 0 && s->token[0].len > 1) { /* one of a single byte would be the first */
-        s->only_second = s->token[0].p[1];
-        for (size_t i = 1; i < n; i++) {
-            if (s->token[i].p[1] != s->only_second)
-                s->only_second = -1;
-        }
+    if (set_prefixes(s, e) || set_ending(s, e)) {
+        special_free(s);
+        return -1;
     }
+    set_only(s);
+    set_flags(s);
     s->local = is_local(s);
     return 0;
 }
@@ -87,8 +266,12 @@ int special_init(struct special_set *s, const struct special_token *token, size_
 void special_free(struct special_set *s)
 {
     free(s->token);
+    free(s->ending);
+    free(s->prefix);
     *s = (struct special_set){0};
 }
+
+/* ---- Occurrences ---- */
 
 /* Of token[from .. to), which are alike in their first k bytes and have more: the first whose byte k is not below b. */
 static size_t lower_bound(const struct special_set *s, size_t from, size_t to, size_t k, unsigned b)
@@ -108,7 +291,7 @@ static const struct special_entry *find(const struct special_set *s, const unsig
 {
     const struct special_entry *found = NULL;
     *more = false;
-    if (!may_begin(s, p, n))
+    if (n == 0 || (n >= 4 && !may_begin(s, p)))
         return NULL;
     size_t from = s->first[p[0]], to = s->first[p[0] + 1];
     for (size_t k = 1; from < to; k++) { /* those that begin with p[0 .. k), that which is no longer first */
@@ -130,6 +313,20 @@ size_t special_at(const struct special_set *s, const unsigned char *p, size_t n,
 {
     const struct special_entry *t = find(s, p, n, more);
     return t ? t->len : 0;
+}
+
+/* The longest token that ends at p + at (p[0 .. at) is searched), or NULL. */
+static const struct special_entry *find_ending(const struct special_set *s, const unsigned char *p, size_t at)
+{
+    const struct special_entry *best = NULL;
+    if (at == 0)
+        return NULL;
+    for (size_t i = s->last[p[at - 1]]; i < s->last[p[at - 1] + 1]; i++) {
+        const struct special_entry *t = s->ending[i];
+        if (t->len <= at && (!best || t->len > best->len) && memcmp(p + at - t->len, t->p, t->len) == 0)
+            best = t;
+    }
+    return best;
 }
 
 /* The first place in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<` this
@@ -169,52 +366,171 @@ static size_t next_candidate(const struct special_set *s, const unsigned char *p
         const unsigned char *hit = memchr(p + from, s->only_first, n - from);
         return hit ? (size_t)(hit - p) : n;
     }
-    while (from < n && s->first[p[from]] == s->first[p[from] + 1])
+    while (n - from >= 4 && !may_begin(s, p + from))
+        from++;
+    while (n - from < 4 && from < n && s->first[p[from]] == s->first[p[from] + 1])
         from++;
     return from;
 }
 
-enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, size_t from, bool final,
-                              size_t *pos, size_t *len)
+/* ---- Matches ---- */
+
+/* The next occurrence from *from on, flags aside, which is moved to it. */
+static enum special_hit next_occurrence(const struct special_set *s, const unsigned char *p, size_t n, bool final,
+                                        size_t *from, const struct special_entry **found)
 {
     bool more;
-    if (s->n == 0)
-        return SPECIAL_NONE;
-    for (; (from = next_candidate(s, p, n, from)) < n; from++) {
-        *pos = from;
-        *len = special_at(s, p + from, n - from, &more);
+    for (; (*from = next_candidate(s, p, n, *from)) < n; ++*from) {
+        *found = find(s, p + *from, n - *from, &more);
         if (more && !final)
             return SPECIAL_MAYBE;
-        if (*len)
+        if (*found)
             return SPECIAL_FOUND;
     }
     return SPECIAL_NONE;
 }
 
-size_t special_index(const struct special_set *s, const unsigned char *p, size_t len)
+/* Whether an occurrence counts: FOUND; or not (NONE), because it is no single word. */
+static enum special_hit check_word(const struct special_entry *t, const unsigned char *p, size_t n, enum window_end end,
+                                   size_t begin, bool after_word)
 {
-    bool more;
-    return find(s, p, len, &more)->index;
+    size_t len, stop = begin + t->len;
+    if (!(t->flags & SPECIAL_SINGLE_WORD))
+        return SPECIAL_FOUND;
+    if (begin ? is_word(char_before(p, begin, &len)) : after_word)
+        return SPECIAL_NONE;
+    if (stop == n && end == TEXT_LETTER)
+        return SPECIAL_NONE;
+    int32_t next = char_at(p, n, stop, end != TEXT_MORE, &len);
+    return next == UNDECIDED ? SPECIAL_MAYBE : is_word(next) ? SPECIAL_NONE : SPECIAL_FOUND;
 }
 
-size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at)
+/* Moves *to over the white space after a match, up to the next match that counts; *searched: up to where it is known
+ * that no other begins. */
+static enum special_hit strip_right(const struct special_set *s, const unsigned char *p, size_t n, enum window_end end,
+                                    size_t *to, size_t *searched)
 {
-    size_t best = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct special_entry *t = &s->token[i];
-        if (t->len > best && t->len <= at && memcmp(p + at - t->len, t->p, t->len) == 0)
-            best = t->len;
+    const bool final = end != TEXT_MORE;
+    bool more;
+    size_t stop = *to, len;
+    int32_t c;
+    while (is_space(c = char_at(p, n, stop, final, &len)))
+        stop += len;
+    if (c == UNDECIDED)
+        return SPECIAL_MAYBE;
+    for (*searched = *to; s->space_first && *searched < stop;) {
+        const struct special_entry *t = find(s, p + *searched, n - *searched, &more);
+        enum special_hit hit = more && !final ? SPECIAL_MAYBE
+                               : t            ? check_word(t, p, n, end, *searched, false)
+                                              : SPECIAL_NONE;
+        if (hit == SPECIAL_MAYBE)
+            return hit;
+        if (hit == SPECIAL_FOUND)
+            stop = *searched;
+        else
+            *searched += t ? t->len : 1;
     }
-    return best;
+    *to = stop;
+    return SPECIAL_FOUND;
+}
+
+/* Where what may still belong to a match begins, if one may begin at p + at. */
+static size_t undecided_from(const struct special_set *s, const unsigned char *p, size_t n, size_t from, size_t at)
+{
+    size_t len;
+    if (!(s->flags & SPECIAL_LSTRIP))
+        return at;
+    for (size_t back = 1; at == n && back < 4 && back <= n - from; back++) { /* a character that is cut */
+        if (p[n - back] >= 0xC0) {
+            if (char_at(p, n, n - back, false, &len) == UNDECIDED)
+                at = n - back;
+            break;
+        }
+    }
+    return space_before(p, from, at);
+}
+
+enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, enum window_end end,
+                              struct special_place *at, struct special_match *m)
+{
+    const struct special_entry *t = NULL;
+    enum special_hit hit = SPECIAL_NONE;
+    size_t pos = at->searched > at->from ? at->searched : at->from;
+    while (s->n && (hit = next_occurrence(s, p, n, end != TEXT_MORE, &pos, &t)) == SPECIAL_FOUND) {
+        hit = check_word(t, p, n, end, pos, at->after_word);
+        if (hit != SPECIAL_NONE)
+            break;
+        pos += t->len;
+    }
+    at->searched = hit == SPECIAL_NONE ? n : pos;
+    if (hit == SPECIAL_FOUND) {
+        *m = (struct special_match){pos, pos + t->len, t};
+        if (t->flags & SPECIAL_LSTRIP)
+            m->begin = space_before(p, at->from, pos);
+        size_t searched = m->end;
+        if (t->flags & SPECIAL_RSTRIP)
+            hit = strip_right(s, p, n, end, &m->end, &searched);
+        if (hit == SPECIAL_FOUND) {
+            at->from = m->end;
+            at->searched = searched > m->end ? searched : m->end;
+            return hit;
+        }
+    }
+    m->begin = end == TEXT_MORE ? undecided_from(s, p, n, at->from, at->searched) : n;
+    return hit;
+}
+
+void special_drop(const struct special_set *s, struct special_place *at, const unsigned char *p, size_t n)
+{
+    size_t len;
+    if (n && s->flags & SPECIAL_SINGLE_WORD)
+        at->after_word = is_word(char_before(p, n, &len));
+    at->from = 0;
+    at->searched = at->searched > n ? at->searched - n : 0;
+}
+
+/* ---- Cuts ---- */
+
+bool special_cut_after(const struct special_set *s, const unsigned char *p, size_t n, size_t at, bool final)
+{
+    const struct special_entry *t = find_ending(s, p, at);
+    bool more;
+    size_t len;
+    if (!t || !t->ends_piece)
+        return false;
+    /* "<a>" ends here, but is not a match where "<a>b" begins at the same place. */
+    if (special_at(s, p + at - t->len, n - at + t->len, &more) != t->len || (more && !final))
+        return false;
+    int32_t next = t->flags & SPECIAL_RSTRIP ? char_at(p, n, at, final, &len) : NO_CHAR;
+    return !is_space(next) && next != UNDECIDED;
+}
+
+/* Going back, the first token that is found decides: white space before one that counts, and does not take it, is not
+ * before the place. So it makes no difference how far the text before that is known. */
+bool special_takes_space(const struct special_set *s, const unsigned char *p, size_t at)
+{
+    if (!(s->flags & SPECIAL_RSTRIP))
+        return false;
+    for (size_t back = at, len; at - back <= SPECIAL_SPACE; back -= len) {
+        const struct special_entry *t = find_ending(s, p, back);
+        if (t)
+            return t->flags & (SPECIAL_RSTRIP | SPECIAL_SINGLE_WORD);
+        if (!is_space(char_before(p, back, &len)))
+            return false;
+    }
+    return true;
 }
 
 /* Where special tokens can overlap, an occurrence that ends at the place need not be a match: a match that begins
  * earlier may have taken its first bytes. So we go back to a place inside no occurrence, and thus inside no match, and
- * follow the matches from there. The caller promises that no match crosses p + n, so no text after it is needed. */
+ * follow the matches from there. The caller promises that no match crosses p + n, so no text after it is needed. It
+ * was not cut after a token that must be a single word, nor after white space that belongs to a token; where it was cut
+ * for another reason, a letter follows, and beside it there is no single word. */
 size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more)
 {
     bool longer;
-    size_t from = n, pos, len, last = special_ending(s, p, n);
+    size_t from = n;
+    const struct special_entry *last = find_ending(s, p, n), *t;
     *more = false;
     if (n < s->max_len && !begins) {
         *more = true;
@@ -230,8 +546,8 @@ size_t special_before(const struct special_set *s, const unsigned char *p, size_
             *more = true;
             return 0;
         }
-        for (last = 0; special_next(s, p, n, from, true, &pos, &len) == SPECIAL_FOUND; from = pos + len)
-            last = pos + len == n ? len : 0;
+        for (last = NULL; next_occurrence(s, p, n, true, &from, &t) == SPECIAL_FOUND; from += t->len)
+            last = from + t->len == n ? t : NULL;
     }
-    return last ? special_index(s, p + n - last, last) + 1 : 0;
+    return last && !(last->flags & SPECIAL_SINGLE_WORD) ? last->index + 1 : 0;
 }

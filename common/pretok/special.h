@@ -1,17 +1,27 @@
-/* special.h - finding special tokens: the boundaries of documents.
+/* special.h - finding special tokens: the boundaries of documents, and the added tokens of a model.
  *
- * Matched in the raw bytes, left to right, without overlap; of several that begin at one place, the longest.
+ * Matched in the raw bytes, left to right, without overlap; of several that begin at one place, the longest. Then flags
+ * say what becomes of a match, as in Hugging Face's find_matches (added_vocabulary.rs):
+ *
+ *   - one that must be a single word, and has a word character beside it, does not count; but the search goes on after
+ *     it, so that no match begins inside it;
+ *   - white space beside it becomes a part of it: on the left as far as the match before, on the right as far as the
+ *     next match that counts.
+ *
+ * White space is \s, word characters are \w as Rust's regex reads them: of Unicode 16, White_Space; and Alphabetic, M,
+ * Nd, Pc, U+200C and U+200D. Bytes that are not UTF-8 are neither. At the beginning and the end of a text there is no
+ * character.
  */
 #ifndef BPE_PRETOK_SPECIAL_H
 #define BPE_PRETOK_SPECIAL_H
 
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "pretok/scan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum { SPECIAL_FIRST = 4 }; /* so many bytes are looked at before tokens are compared */
+#include <stdint.h>
 
 /* How a token is found beside other text; the names are Hugging Face's. */
 enum special_flag {
@@ -34,16 +44,27 @@ struct special_entry {
     const unsigned char *p;
     size_t len;
     size_t index; /* its index in the caller's list */
+    unsigned flags;
+    bool ends_piece; /* text may be cut after a match: see special_cut_after */
 };
 
 struct special_set {
     struct special_entry *token; /* owned array, bytes borrowed; sorted by their bytes */
     size_t n;
-    size_t first[257];     /* tokens with first byte b: token[first[b] .. first[b + 1]) */
-    int only_first;        /* the first byte if it is the same in all tokens, else -1 */
-    int only_second;       /* the second byte if only_first is set and it is the same in all tokens, else -1 */
-    unsigned char at[256]; /* by byte: bit k is set if it is byte k of a token, k < SPECIAL_FIRST, or one is shorter */
-    size_t max_len;        /* of the longest; 0 if there is none */
+    size_t first[257];                   /* tokens with first byte b: token[first[b] .. first[b + 1]) */
+    const struct special_entry **ending; /* owned; all of them, by their last byte */
+    size_t last[257];                    /* those with last byte b: ending[last[b] .. last[b + 1]) */
+    int only_first;                      /* the first byte if it is the same in all tokens, else -1 */
+    int only_second;    /* the second byte if only_first is set and it is the same in all tokens, else -1 */
+    uint32_t mask[256]; /* by first byte: of the four bytes (little-endian) at a place, those that all have; 0: none */
+    uint64_t *prefix;   /* owned; a bit is set for the hash of the masked bytes of each token */
+    unsigned prefix_bits; /* number of bits of a hash */
+    size_t max_len;       /* of the longest; 0 if there is none */
+    unsigned flags;       /* of all tokens together */
+    bool space_first;     /* one begins with white space */
+    bool hides_lines;     /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
+                       * inside an occurrence, also where that does not count */
+    size_t before, after; /* so many bytes on both sides decide whether text may be cut at a place */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
                  * that a letter may follow. Otherwise matches are found only by scanning from where a document or a
                  * piece begins. */
@@ -53,25 +74,52 @@ struct special_set {
 int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e);
 void special_free(struct special_set *s);
 
-enum special_hit {
-    SPECIAL_NONE,  /* none begins in p[from .. n) */
-    SPECIAL_FOUND, /* one at *pos, *len bytes long */
-    SPECIAL_MAYBE, /* one may begin at *pos: the text after p[n) decides (only if !final) */
+/* How far text is searched. Zeroed: not at all, and it begins after no character. */
+struct special_place {
+    size_t from;     /* the text from here on is in no match so far */
+    size_t searched; /* no match begins before this */
+    bool after_word; /* a word character is before the text */
 };
 
-/* The first special token that begins at or after `from`; final: nothing follows p[n). */
-enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, size_t from, bool final,
-                              size_t *pos, size_t *len);
+struct special_match {
+    size_t begin, end; /* with the white space that belongs to it */
+    const struct special_entry *token;
+};
 
-/* The length of the longest special token that begins at p; 0: none. *more is set if more text could make it a longer
- * one. */
+enum special_hit {
+    SPECIAL_NONE,  /* there is none; *m: begin as below, or the end of the text */
+    SPECIAL_FOUND, /* *m */
+    SPECIAL_MAYBE, /* the text after p[n) decides; the match, with the white space before it, begins at m->begin or
+                      later (only with TEXT_MORE) */
+};
+
+/* The next match in p[0 .. n) from `at` on, which is moved: after the match, or (`searched` only) to where the search
+ * goes on with more text. end: how the text ends; see scan.h. */
+enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, enum window_end end,
+                              struct special_place *at, struct special_match *m);
+
+/* The first n bytes of the text are dropped: they are before at->searched, and in no match that is still to come. */
+void special_drop(const struct special_set *s, struct special_place *at, const unsigned char *p, size_t n);
+
+/* The length of the longest special token that begins at p, flags aside; 0: none. *more is set if more text could make
+ * it a longer one. */
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more);
 
-/* The index of the special token p[0 .. len), which special_next has returned. */
-size_t special_index(const struct special_set *s, const unsigned char *p, size_t len);
+/* Whether text may be cut at p + at, which is not its end, because a special token ends there: one that is a match
+ * whatever the pieces are. It need not be a single word; has no white space after it that belongs to it; and does not
+ * end with a word character beside which another would be no single word. Only for a set that is local. final: nothing
+ * follows p[n). */
+bool special_cut_after(const struct special_set *s, const unsigned char *p, size_t n, size_t at, bool final);
 
-/* The length of the longest special token that ends at p + at (p[0 .. at) is searched); 0 if there is none. */
-size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at);
+/* Whether white space that ends at p + at may belong to the special token before it. If it is longer than
+ * SPECIAL_SPACE bytes, it may. Only for a set that is local. */
+bool special_takes_space(const struct special_set *s, const unsigned char *p, size_t at);
+enum { SPECIAL_SPACE = 64 };
+
+/* White space and word characters, as above; a token has a word edge if it begins or ends with a word character. */
+bool special_begins_with_space(struct str token);
+bool special_ends_with_space(struct str token);
+bool special_has_word_edge(struct str token);
 
 /* The special token that ends right before a cut (no match crosses it): its index plus 1; 0: there is none. p[0 .. n)
  * are the bytes before the cut. begins: a piece or a source begins at p, so that no match crosses p either. If not,

@@ -94,10 +94,11 @@ static double do_utf8(struct fixture *f)
 
 static double do_special(struct fixture *f)
 {
-    size_t n = 0, at = 0, len = 0;
-    for (size_t from = 0;
-         special_next(&f->part[0].pretokenizer.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND; n++)
-        from = at + len;
+    struct special_place place = {0};
+    struct special_match m;
+    size_t n = 0;
+    while (special_next(&f->part[0].pretokenizer.special, f->text, f->len, TEXT_DOC, &place, &m) == SPECIAL_FOUND)
+        n++;
     must(n + 1 >= f->n_docs, "special tokens were missed");
     return (double)f->len;
 }
@@ -290,10 +291,12 @@ static void fixture_count(struct fixture *f)
         for (size_t pos = 0; table_next(&f->part[i].table, &pos, &w);)
             table_add(&f->sum, &w, 1, &e);
     }
-    size_t at = 0, len = 0, from = 0;
-    for (; special_next(&f->part[0].pretokenizer.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND;
-         from = at + len)
-        put_document(f, from, at);
+    struct special_place place = {0};
+    struct special_match m;
+    size_t from = 0;
+    for (; special_next(&f->part[0].pretokenizer.special, f->text, f->len, TEXT_DOC, &place, &m) == SPECIAL_FOUND;
+         from = m.end)
+        put_document(f, from, m.begin);
     put_document(f, from, f->len);
 }
 

@@ -15,7 +15,7 @@ import records  # noqa: E402
 from filters import run  # noqa: E402
 from lib import spell  # noqa: E402
 
-ALPHABETS = ["a", "ab", "ab\n", "a\n", "abc \n", "<|>a\n", "a\n é", "ab\n'1. é語", "the \n"]
+ALPHABETS = ["a", "a \n", "ab_ <\n", "a_ é<\n", "ab", "ab\n", "a\n", "abc \n", "<|>a\n", "a\n é", "ab\n'1. é語", "the \n"]
 bad = 0
 
 
@@ -67,9 +67,19 @@ def random_special(rng, text, token):
     return out
 
 
-def write_json(path, token, merges, special, pattern, whole_first):
+def random_flags(rng, special):
+    """Flags of some of the tokens. Hugging Face fails where white space after one has another in it that takes it from the left."""
+    flags = {s: {f for f in encode_slow.FLAGS if rng.random() < 0.4} for s, _, _ in special if rng.random() < 0.7}
+    if any("rstrip" in f for f in flags.values()):
+        for s, f in flags.items():
+            if s.decode()[0].isspace():
+                f.discard("lstrip")
+    return flags
+
+
+def write_json(path, token, merges, special, flags, pattern, whole_first):
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": pattern == "gpt2"}
-    added = [{"id": i, "content": s.decode(), "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": x}
+    added = [{"id": i, "content": s.decode(), **{f: f in flags.get(s, ()) for f in encode_slow.FLAGS}, "normalized": False, "special": x}
              for s, i, x in special]
     model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
              "fuse_unk": False, "byte_fallback": False, "ignore_merges": whole_first,
@@ -97,11 +107,12 @@ def make_model(rng, alphabet, text):
         options += [x for s, i, _ in special for x in ("-s", f"{s.decode()}={i}")]
         return encode_slow.Model(token, None, special, pattern, True), options
     special, whole_first = random_special(rng, text, token), rng.random() < 0.2
-    write_json("m.json", token, merges, special, pattern, whole_first)
+    flags = random_flags(rng, special) if rng.random() < 0.5 else {}
+    write_json("m.json", token, merges, special, flags, pattern, whole_first)
     merge = {}
     for rank, (a, b) in enumerate(merges):
         merge[token[a], token[b]] = rank, token[a + b]
-    return encode_slow.Model(token, merge, special, pattern, whole_first), ["-m", "m.json"]
+    return encode_slow.Model(token, merge, special, pattern, whole_first, flags), ["-m", "m.json"]
 
 
 def separator_of(special, asked):
@@ -204,7 +215,7 @@ def one_case(rng, tag):
         decode = [o for i, o in enumerate(options) if o != "-p" and options[i - 1] != "-p"]
         code, back, err = run(["bpe-decode", *decode, "-d", "u32"], raw)
         check(code == 0 and back == b"".join(model.bytes[i] for i in want["a.txt"][0]), f"{tag}: decoded: exit {code} {err}")
-        if eot == "none" and invalid in ("error", "bytes"):
+        if eot == "none" and invalid in ("error", "bytes") and not any("strip" in f for fs in model.flags.values() for f in fs):
             check(back == data["a.txt"], f"{tag}: decoded to {back!r}")
     if not (asked and special == "text"):
         check_pieces(rng, tag, model, options, files, want, how)

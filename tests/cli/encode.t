@@ -599,6 +599,11 @@ ok $? "  comes back"
 head -c 3000 letters.txt >some.txt
 is "$(bpe-encode -m l.json -f text some.txt)" "$(python3 "$slow" l.json some.txt)" "  and the first 3000 are as the slow oracle has them"
 
+# ---- Flags of added tokens ----
+
+python3 -B "$TOP/tests/cli/added.py" >added.tap 2>&1
+ok $? "added tokens with flags, as Hugging Face tokenizers has them" || sed 's/^/# /' added.tap
+
 # ---- At random ----
 
 timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 150

@@ -115,6 +115,24 @@ def no_regex():
     return byte_level(use_regex=False)
 
 
+def flag_trials(n):
+    """Flags of added tokens."""
+    flags = "single_word", "lstrip", "rstrip"
+    mask = with_added(added("<a>", lstrip=True), added("<b>", rstrip=True, single_word=True), added("<c>"))
+    reads(mask, {"flags": [f"{n} lstrip", f"{n + 1} rstrip single_word"]}, "the flags of added tokens")
+    code, out, err = lib.run(["bpe-model", "-f", "json"], mask)
+    want, got = ([{f: t[f] for f in flags} for t in json.loads(m)["added_tokens"]] for m in (mask, out or b'{"added_tokens": []}'))
+    report(code == 0 and got == want, "writes them to tokenizer.json", err)
+    for form, what in ("gpt2", "vocab.json and merges.txt"), ("tiktoken", "a .tiktoken file"):
+        code, _, err = lib.run(["bpe-model", "-f", form, "-o", "flags." + form], mask)
+        report(code == 64 and f'{what} cannot say that the added token "<a>" has "lstrip"' in err and not os.path.exists("flags.tiktoken"),
+               f"and says that {what} have none", f"exit {code}: {err}")
+    refuses(with_added(added("<a>", lstrip=True), added("<b> ", normalized=True)), "normalized\" and ends with white space", "lstrip beside white space of the other kind")
+    refuses(with_added(added("<a>", rstrip=True), added("\n<b>", normalized=True)), "normalized\" and begins with white space", "rstrip beside white space of the other kind")
+    refuses(with_added(added("xqa", single_word=True, normalized=True), added("<b")), "is not, and begins or ends as a word", "single_word beside a word of the other kind")
+    refuses(with_added(added("<a>", rstrip=True), added(" <b>", lstrip=True)), "has \"lstrip\" and begins with white space", "lstrip in white space after a token, which Hugging Face loses")
+
+
 def json_trials():
     reads(dump(BASE), {"format": "json", "pattern": "gpt2", "regex": GPT2, "special": "0 <|endoftext|>"}, "what bpe-merge wrote")
     reads(json.dumps(BASE).encode(), {"pattern": "gpt2", "merges": str(len(BASE["model"]["merges"]))}, "the same with \\u escapes")
@@ -216,11 +234,10 @@ def json_trials():
         reads(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), {"regex": regex}, regex)
     many = [added(f"<{k}>") for k in range(3000)]
     reads(with_added(*many), {"special-tokens": "3001"}, "thousands of added tokens")
-    for flag in "lstrip", "rstrip", "single_word":
-        refuses(with_added(added("<a>", **{flag: True})), f'"<a>" with "{flag}"', f"added token with {flag}")
     n = len(BASE["model"]["vocab"])
+    flag_trials(n)
     refuses(with_added(added("<a>", n + 7)), f'"<a>" has the id {n + 7}, but {n}', "an added token's id that Hugging Face would not give")
-    refuses(with_added(added("Ġ", 5)), f'"Ġ" has the id 5, but {byte}', "an added token's id that is not the vocabulary's")
+    reads(with_added(added("a", 5)), {"special": ["0 <|endoftext|>", f"{BASE['model']['vocab']['a']} a"]}, "an added token with the id of its key, whatever it says")
     for name in "Ġ", "é":
         refuses(with_added(added(name, BASE["model"]["vocab"][name])), f'"{name}" is how token', f"{name}, which spells another byte")
     pad = edited(lambda m: (m["model"]["vocab"].update({"zz": 5000}), m["added_tokens"].extend([added("zz", 5000), added("<a>", n + 1)])))

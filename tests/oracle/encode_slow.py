@@ -18,12 +18,18 @@ KNOWN = re.compile("[\0-\x7féü語誩🩩\ufffd]*")
 GPT2 = re.compile(f"'(?:[sdmt]|ll|ve|re)| ?{LETTER}+| ?{NUMBER}+| ?(?:(?!{LETTER}|{NUMBER}|{SPACE})(?s:.))+|{SPACE}+(?!(?!{SPACE})(?s:.))|{SPACE}+")
 
 
+FLAGS = "lstrip", "rstrip", "single_word"
+SPACES = b"[ \t-\r]"
+WORDS = "(?:[A-Za-z0-9_]|é|ü|語|誩)".encode()
+
+
 class Model:
     """token: id of each token's bytes; merge: (left, right) to (rank, result), as ids, or None: by rank of the result; special:
-    (bytes, id, whether it is special) of each added token."""
+    (bytes, id, whether it is special) of each added token; flags: names of the flags of those that have some, by their bytes."""
 
-    def __init__(self, token, merge, special, pattern, whole_first=False):
+    def __init__(self, token, merge, special, pattern, whole_first=False, flags=None):
         self.token, self.merge, self.special, self.pattern, self.whole_first = token, merge, special, pattern, whole_first
+        self.flags = flags or {}
         self.bytes = {i: t for t, i in token.items()}
         self.bytes.update({i: t for t, i, _ in special})
         self.known = {}
@@ -63,7 +69,9 @@ def load(path):
         left, right = (bytes(BYTE[c] for c in t) for t in (pair.split(" ") if isinstance(pair, str) else pair))
         merge[token[left], token[right]] = rank, token[left + right]
     pre = top["pre_tokenizer"]
-    return Model(token, merge, special, "gpt2" if pre["type"] == "ByteLevel" and pre.get("use_regex", True) else "bytes", m["ignore_merges"])
+    pattern = "gpt2" if pre["type"] == "ByteLevel" and pre.get("use_regex", True) else "bytes"
+    flags = {t["content"].encode(): {f for f in FLAGS if t[f]} for t in top["added_tokens"]}
+    return Model(token, merge, special, pattern, m["ignore_merges"], flags)
 
 
 def valid_parts(data):
@@ -91,13 +99,34 @@ def pretokens(data, pattern, invalid):
             yield byte
 
 
+def matches(found, flags, data):
+    """(begin, end, token) of the added tokens in a text, as Hugging Face's find_matches; but white space after one ends where
+    another begins."""
+    out = []
+    for m in re.finditer(b"|".join(re.escape(s) for s in sorted(found, key=lambda s: -len(s))), data):
+        begin, end, has = m.start(), m.end(), flags.get(m.group(), ())
+        if "single_word" in has and (re.search(WORDS + rb"\Z", data[:begin]) or re.match(WORDS, data[end:])):
+            continue
+        if out and out[-1][1] > begin:
+            out[-1] = (out[-1][0], begin, out[-1][2])
+        low = out[-1][1] if out else 0
+        if "lstrip" in has:
+            begin = low + re.search(SPACES + rb"*\Z", data[low:begin]).start()
+        if "rstrip" in has:
+            end += re.match(SPACES + b"*", data[end:]).end()
+        out.append((begin, end, m.group()))
+    return out
+
+
 def encode(model, data, eot="none", separator=None, special="token", invalid="error"):
     """The ids of a file, and after how many of them documents end. separator: bytes; None: any special token."""
     found = [s for s in model.special if not (special == "text" and s[2])]
     numbers = {s[0]: s[1] for s in model.special}
-    parts = [data]
-    if found:
-        parts = re.split(b"(" + b"|".join(re.escape(s[0]) for s in sorted(found, key=lambda s: -len(s[0]))) + b")", data)
+    parts, at = [], 0
+    for begin, end, token in matches([s[0] for s in found], model.flags, data) if found else []:
+        parts += [data[at:begin], token]
+        at = end
+    parts.append(data[at:])
     ids, ends, inside = [], [], False
 
     def enter():

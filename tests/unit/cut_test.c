@@ -18,14 +18,16 @@ static size_t random_text(unsigned char *p, size_t n, const char *alphabet, size
 /* Marks every place that is a cut, by scanning from the text's start. */
 static void mark_cuts(const struct cutter *c, const unsigned char *p, size_t n, bool *is_cut)
 {
-    size_t from = 0, pos, len;
+    struct special_place place = {0};
+    struct special_match m;
+    enum special_hit hit = SPECIAL_FOUND;
     memset(is_cut, 0, n + 1);
-    while (special_next(c->special, p, n, from, true, &pos, &len) == SPECIAL_FOUND || (pos = n, len = 0, from < n)) {
-        for (size_t at = from ? from : 1; at < pos; at++)
+    for (size_t from = 0; hit == SPECIAL_FOUND; from = m.end) {
+        hit = special_next(c->special, p, n, TEXT_DOC, &place, &m);
+        for (size_t at = from ? from : 1; at < m.begin; at++)
             is_cut[at] |= c->inside && p[at - 1] == '\n' && uclass_letter_at(p + at, n - at);
-        from = pos + len;
-        if (len)
-            is_cut[from] = true;
+        if (hit == SPECIAL_FOUND)
+            is_cut[m.end] = true;
     }
     for (size_t at = 1; at < n && c->form->documents; at++)
         is_cut[at] = p[at - 1] == '\n';
@@ -45,7 +47,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     wrong_last += got != want;
     n_found += got != 0;
     /* A window that more text follows: places far enough from its end are known, and the others are not guessed. */
-    size_t margin = c->special->max_len + 4, end = 1 + rnd(n);
+    size_t margin = c->special->after, end = 1 + rnd(n);
     unsigned char *window = malloc(end);
     if (!window)
         abort();
@@ -58,7 +60,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     if (!cut_is_local(c))
         return;
     n_local++;
-    size_t begin = rnd(n), from = begin ? begin + c->special->max_len + 1 : 1;
+    size_t begin = rnd(n), from = begin ? begin + c->special->before : 1;
     if (from >= n)
         return;
     for (want = from; want < n && !is_cut[want]; want++)

@@ -2,9 +2,11 @@
  *
  *   SEED=N  random seed (printed)
  */
+#include "input/cut.h"
 #include "pretok/special.h"
 #include "random.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
@@ -42,7 +44,9 @@ static bool agree(size_t same)
     struct special_token token[TOKENS] = {0};
     struct special_set set;
     struct err e;
-    size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, pos = 0, len = 0, want_pos = 0, want_len = 0;
+    size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, want_pos = 0, want_len = 0;
+    struct special_place place = {0};
+    struct special_match m;
     bool final = rnd(2), good = true;
     begin[0] = letter[rnd(3)];
     begin[1] = letter[rnd(3)];
@@ -58,16 +62,24 @@ static bool agree(size_t same)
         memset(text + rnd(n - 80), 'x', 80);
     if (special_init(&set, token, n_tokens, &e))
         return false;
-    for (enum special_hit want = SPECIAL_FOUND; want == SPECIAL_FOUND && good; from = pos + len) {
+    for (enum special_hit want = SPECIAL_FOUND; want == SPECIAL_FOUND && good; from = want_pos + want_len) {
         want = naive(token, n_tokens, text, n, from, final, &want_pos, &want_len);
-        good = special_next(&set, text, n, from, final, &pos, &len) == want;
-        if (want != SPECIAL_NONE)
-            good = good && pos == want_pos;
+        good = special_next(&set, text, n, final ? TEXT_DOC : TEXT_MORE, &place, &m) == want;
+        good = good && m.begin == (want == SPECIAL_NONE ? n : want_pos);
         if (want == SPECIAL_FOUND)
-            good = good && len == want_len;
+            good = good && m.end == want_pos + want_len;
     }
     special_free(&set);
     return good;
+}
+
+/* The first of these tokens that is this text. */
+static size_t index_of(const struct special_token *t, size_t n, const unsigned char *p, size_t len)
+{
+    size_t i = 0;
+    while (i < n && !str_equal(t[i].text, (struct str){p, len}))
+        i++;
+    return i;
 }
 
 /* Whether special_before finds, at each place that no match crosses, the token that ended there, both from the text's
@@ -94,7 +106,7 @@ static bool agree_before(size_t *n_ended, size_t *n_more)
     for (; naive(token, n_tokens, text, n, from, true, &pos, &len) == SPECIAL_FOUND; from = pos + len) {
         for (size_t i = pos + 1; i < pos + len; i++)
             inside[i] = true;
-        ended[pos + len] = special_index(&set, text + pos, len) + 1;
+        ended[pos + len] = index_of(token, n_tokens, text + pos, len) + 1;
     }
     for (size_t at = 0; at <= n; at++) {
         if (inside[at])
@@ -118,6 +130,167 @@ static bool agree_before(size_t *n_ended, size_t *n_more)
     return good;
 }
 
+/* ---- Flags ---- */
+
+struct span {
+    size_t begin, end, token;
+};
+
+/* The characters of the texts below. */
+static const struct {
+    const char *bytes;
+    bool space, word;
+} characters[] = {{" ", true, false},        {"\n", true, false},          {"a", false, true},
+                  {"_", false, true},        {"<", false, false},          {"\xC3\xA9", false, true},
+                  {"\xC2\xA0", true, false}, {"\xE2\x80\x83", true, false}};
+enum { N_CHARACTERS = sizeof characters / sizeof *characters };
+
+static size_t random_characters(unsigned char *p, size_t n_chars)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_chars; i++) {
+        const char *c = characters[rnd(rnd(3) ? 5 : N_CHARACTERS)].bytes;
+        memcpy(p + n, c, strlen(c));
+        n += strlen(c);
+    }
+    return n;
+}
+
+/* The character that begins at p + at, or (before) ends there; -1: none. */
+static int character(const unsigned char *p, size_t n, size_t at, bool before)
+{
+    for (int i = 0; i < N_CHARACTERS; i++) {
+        size_t len = strlen(characters[i].bytes);
+        if (before ? len <= at && !memcmp(p + at - len, characters[i].bytes, len)
+                   : len <= n - at && !memcmp(p + at, characters[i].bytes, len))
+            return i;
+    }
+    return -1;
+}
+
+static bool is_word(int c)
+{
+    return c >= 0 && characters[c].word;
+}
+
+/* The matches in a whole text, as find_matches of Hugging Face's tokenizers finds them; but white space after a token
+ * ends where the next match begins, which gives the same ids. Returns their number. */
+static size_t slow_matches(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
+                           struct span *span)
+{
+    size_t n_spans = 0, pos = 0, len = 0;
+    for (size_t at = 0; naive(t, n_tokens, p, n, at, true, &pos, &len) == SPECIAL_FOUND; at = pos + len) {
+        struct span s = {pos, pos + len, index_of(t, n_tokens, p + pos, len)};
+        unsigned flags = t[s.token].flags;
+        struct span *last = n_spans ? &span[n_spans - 1] : NULL;
+        int c;
+        if (flags & SPECIAL_SINGLE_WORD &&
+            (is_word(character(p, n, s.begin, true)) || is_word(character(p, n, s.end, false))))
+            continue;
+        if (last && last->end > s.begin)
+            last->end = s.begin;
+        while (flags & SPECIAL_LSTRIP && s.begin > (last ? last->end : 0) &&
+               (c = character(p, n, s.begin, true)) >= 0 && characters[c].space)
+            s.begin -= strlen(characters[c].bytes);
+        while (flags & SPECIAL_RSTRIP && (c = character(p, n, s.end, false)) >= 0 && characters[c].space)
+            s.end += strlen(characters[c].bytes);
+        span[n_spans++] = s;
+    }
+    return n_spans;
+}
+
+/* Whether windows of a piece p[0 .. n), which begins at `offset`, have the next matches of the whole text. */
+static bool piece_agrees(const struct special_set *set, const unsigned char *p, size_t n, size_t offset,
+                         enum window_end end, const struct span *span, size_t n_spans, size_t *at)
+{
+    struct special_place place = {0};
+    struct special_match m;
+    unsigned char window[TEXT * 3];
+    for (size_t from = 0, have = 0; have < n || from < n;) {
+        have += rnd(n - have + 1);
+        bool last = have == n;
+        memcpy(window, p + from, have - from); /* nothing after it can be seen */
+        for (size_t used = 0;;) {
+            enum special_hit hit = special_next(set, window, have - from, last ? end : TEXT_MORE, &place, &m);
+            if (m.begin < used || m.begin > have - from || (last && hit == SPECIAL_MAYBE))
+                return false;
+            if (hit == SPECIAL_FOUND) {
+                if (*at == n_spans || offset + from + m.begin != span[*at].begin ||
+                    offset + from + m.end != span[*at].end || m.token->index != span[*at].token)
+                    return false;
+                ++*at;
+                used = m.end;
+                continue;
+            }
+            used += last ? m.begin - used : rnd(m.begin - used + 1);
+            while (from + used < n && (p[from + used] & 0xC0) == 0x80) /* no character is divided */
+                used--;
+            special_drop(set, &place, window, used);
+            from += used;
+            break;
+        }
+        if (last)
+            return from == n;
+    }
+    return true;
+}
+
+/* Whether a text gives the same matches as a whole, in windows, and in the pieces between cuts. */
+static bool flags_agree(size_t *n_spans, size_t *n_cuts)
+{
+    static unsigned char bytes[TOKENS][LONGEST * 3], text[TEXT * 3];
+    struct special_token token[TOKENS] = {0};
+    struct span span[TEXT * 3];
+    struct special_set set;
+    struct cutter c;
+    struct err e;
+    size_t n_tokens = 1 + rnd(TOKENS), n = 0, all, done = 0, from = 0, n_found = 0, known = 0;
+    for (size_t i = 0; i < n_tokens; i++) {
+        token[i].text = (struct str){bytes[i], random_characters(bytes[i], 1 + rnd(LONGEST))};
+        token[i].flags = (unsigned)rnd(8);
+    }
+    for (size_t chars = rnd(TEXT / 10); chars--;) {
+        const struct special_token *t = &token[rnd(n_tokens)];
+        if (rnd(60) == 0 && n < TEXT) { /* more white space than is looked at beside a cut */
+            memset(text + n, '\n', SPECIAL_SPACE);
+            n += SPECIAL_SPACE;
+        } else if (rnd(3)) {
+            n += random_characters(text + n, 1);
+        } else {
+            memcpy(text + n, t->text.p, t->text.len);
+            n += t->text.len;
+        }
+    }
+    if (n == 0)
+        return true;
+    all = slow_matches(token, n_tokens, text, n, span);
+    if (special_init(&set, token, n_tokens, &e))
+        return false;
+    cutter_init(&c, &input_form_text, true, &set);
+    bool good = piece_agrees(&set, text, n, 0, TEXT_DOC, span, all, &n_found) && n_found == all;
+    n_found = 0;
+    for (size_t piece = 0; good && done < n; done = from, piece++) {
+        bool more;
+        size_t cut = cut_last(&c, text + done, n - done, 0, rnd(n - done + 1), true);
+        from = cut ? done + cut : n;
+        *n_cuts += cut != 0;
+        good =
+            piece_agrees(&set, text + done, from - done, done, from == n ? TEXT_DOC : TEXT_LETTER, span, all, &n_found);
+        size_t before = special_before(&set, text + done, from - done, true, &more);
+        size_t want = n_found && span[n_found - 1].end == from ? span[n_found - 1].token + 1 : 0;
+        good = good && (from == n || before == want);
+        for (size_t begin = 0; good && cut_is_local(&c) && from < n && known < 20; known++) { /* by whoever sees less */
+            begin = from > set.before ? from - set.before : 0;
+            good = cut_first(&c, text + begin, n - begin, from - begin, true) == from - begin &&
+                   special_before(&set, text + begin, from - begin, begin == 0, &more) == want && !more;
+        }
+    }
+    good = good && n_found == all;
+    *n_spans += all;
+    special_free(&set);
+    return good;
+}
+
 int main(void)
 {
     static const char *const what[] = {"tokens that begin anyhow", "tokens that begin with one byte",
@@ -135,11 +308,18 @@ int main(void)
     tap_ok(bad == 0 && n_ended > TRIALS && n_more > TRIALS / 10,
            "which token ended right before a place: %zu times, %zu of them from farther back; %zu bad", n_ended, n_more,
            bad);
+    size_t n_spans = 0, n_cuts = 0;
+    bad = 0;
+    for (size_t i = 0; i < 5 * TRIALS; i++)
+        bad += !flags_agree(&n_spans, &n_cuts);
+    tap_ok(bad == 0 && n_spans > TRIALS && n_cuts > TRIALS, "flags: %zu matches, %zu cuts; %zu texts are bad", n_spans,
+           n_cuts, bad);
     struct special_set none;
     struct err e;
-    size_t pos, len;
+    struct special_place place = {0};
+    struct special_match m;
     tap_ok(!special_init(&none, NULL, 0, &e) &&
-               special_next(&none, (const unsigned char *)"<|", 2, 0, false, &pos, &len) == SPECIAL_NONE,
+               special_next(&none, (const unsigned char *)"<|", 2, TEXT_MORE, &place, &m) == SPECIAL_NONE,
            "no tokens, no hit");
     special_free(&none);
     return tap_done();
