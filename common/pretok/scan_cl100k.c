@@ -44,13 +44,13 @@
 #include "unicode/uclass.h"
 
 /* The class of the character at p. marks: they are letters. */
-static inline enum uclass class_at(const unsigned char *p, size_t *n, bool marks)
+INLINE enum uclass class_at(const unsigned char *p, size_t *n, bool marks)
 {
     return marks ? uclass_with_marks(ucat_at(p, n)) : uclass_at(p, n);
 }
 
 /* The end of the run of letters or of others at p. */
-static inline size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool marks)
+INLINE size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool marks)
 {
     size_t n;
     if (!marks)
@@ -61,7 +61,7 @@ static inline size_t run_end(const unsigned char *text, size_t p, size_t len, en
 }
 
 /* The end of others and newlines, the first other being at p. */
-static inline size_t others_end(const unsigned char *text, size_t p, size_t len, bool marks)
+INLINE size_t others_end(const unsigned char *text, size_t p, size_t len, bool marks)
 {
     p = run_end(text, p, len, UCLASS_OTHER, marks);
     while (p < len && is_newline(text[p]))
@@ -69,8 +69,8 @@ static inline size_t others_end(const unsigned char *text, size_t p, size_t len,
     return p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int numbers,
-                                  bool marks)
+INLINE size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int numbers,
+                           bool marks)
 {
     size_t n, n_next, q;
     enum uclass class = class_at(text + p, &n, marks);

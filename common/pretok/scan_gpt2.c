@@ -27,14 +27,14 @@
 #include "unicode/uclass.h"
 
 /* The class of the character at p. digits: for gpt2-digits. */
-static inline enum uclass class_at(const unsigned char *p, size_t *n, bool digits)
+INLINE enum uclass class_at(const unsigned char *p, size_t *n, bool digits)
 {
     enum uclass class = uclass_at(p, n);
     return digits && class == UCLASS_OTHER && is_new_number(p) ? UCLASS_NUMBER : class;
 }
 
 /* The end of the run of spaces at p, all but the last of it if something follows in the piece. */
-static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
+INLINE size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
 {
     size_t q = p, last = p, n;
     while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
@@ -51,7 +51,7 @@ static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, e
 }
 
 /* The end of the run of a class at p. */
-static inline size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool digits)
+INLINE size_t run_end(const unsigned char *text, size_t p, size_t len, enum uclass class, bool digits)
 {
     size_t n;
     if (!digits || class != UCLASS_OTHER)
@@ -61,7 +61,7 @@ static inline size_t run_end(const unsigned char *text, size_t p, size_t len, en
     return p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
+INLINE size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
 {
     if (text[p] == '\'') {
         if (len - p < 3 && end == TEXT_MORE)

@@ -57,7 +57,7 @@ struct variant {
 
 /* The class of the character at p, as one bit; Han that is neither letter nor number has two, HAN and that of others.
  */
-static inline unsigned class_at(const unsigned char *p, size_t *n, struct variant v)
+INLINE unsigned class_at(const unsigned char *p, size_t *n, struct variant v)
 {
     unsigned class = 1u << (ucat_at(p, n) & 7);
     if (v.han && ucat_is_han(p))
@@ -65,7 +65,7 @@ static inline unsigned class_at(const unsigned char *p, size_t *n, struct varian
     return class;
 }
 
-static inline size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned classes, struct variant v)
+INLINE size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned classes, struct variant v)
 {
     size_t n;
     while (p < len && (class_at(text + p, &n, v) & classes))
@@ -74,7 +74,7 @@ static inline size_t run_end(const unsigned char *text, size_t p, size_t len, un
 }
 
 /* The end of the word whose characters begin at q, with its contraction. */
-static inline size_t word_end(const unsigned char *text, size_t q, size_t len, enum window_end end, struct variant v)
+INLINE size_t word_end(const unsigned char *text, size_t q, size_t len, enum window_end end, struct variant v)
 {
     size_t after_both = 0, n;
     unsigned class = 0;
@@ -94,8 +94,7 @@ static inline size_t word_end(const unsigned char *text, size_t q, size_t len, e
     return v.contractions && q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end,
-                                  struct variant v)
+INLINE size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, struct variant v)
 {
     size_t n, n_next, q;
     unsigned class = class_at(text + p, &n, v);
