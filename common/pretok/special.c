@@ -113,6 +113,8 @@ bool special_has_word_edge(struct str token)
 
 /* ---- The set ---- */
 
+enum { FILTER_LEN = 8, GRAM = 5, STRIDE_MAX = 4 };
+
 static int by_bytes(const void *x, const void *y)
 {
     const struct special_entry *a = x, *b = y;
@@ -144,44 +146,82 @@ static bool is_local(const struct special_set *s)
     return true;
 }
 
-static uint32_t four_bytes(const unsigned char *p)
+static uint64_t eight_bytes(const unsigned char *p)
 {
-    uint32_t w;
+    uint64_t w;
     memcpy(&w, p, sizeof w);
-    return le32toh(w);
+    return le64toh(w);
 }
 
-static uint32_t hash_prefix(const struct special_set *s, uint32_t masked)
+/* Of the bytes that begin at p, those that all tokens with this first byte have: a word of the filter, and bits of it. */
+static inline size_t filter_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
-    return masked * 0x9E3779B1U >> (32 - s->prefix_bits);
+    uint64_t h = (eight_bytes(p) & s->mask[*p]) * 0x9E3779B97F4A7C15U;
+    *bits = (uint64_t)1 << (h >> 40 & 63) | (uint64_t)1 << (h >> 34 & 63);
+    return (size_t)(h >> s->filter_shift);
 }
 
-/* False: no token begins at p, which has at least four bytes. */
-static bool may_begin(const struct special_set *s, const unsigned char *p)
+/* False: no token begins at p, which has at least FILTER_LEN bytes. */
+static inline bool may_begin(const struct special_set *s, const unsigned char *p)
 {
-    uint32_t h = hash_prefix(s, four_bytes(p) & s->mask[*p]);
-    return s->prefix[h >> 6] >> (h & 63) & 1;
+    uint64_t bits;
+    size_t word = filter_word(s, p, &bits);
+    return (s->filter[word] & bits) == bits;
 }
 
-/* Makes the set of prefixes: a bit in 32 is set at most. */
-static int set_prefixes(struct special_set *s, struct err *e)
+/* Makes the filter: of 64 bits of a word, those of two tokens are set at most, on average. Text that is like no token
+ * passes once in hundreds of places. */
+static int set_filter(struct special_set *s, struct err *e)
 {
-    s->prefix_bits = 10;
-    while (s->prefix_bits < 19 && (size_t)1 << s->prefix_bits < 32 * s->n)
-        s->prefix_bits++;
-    s->prefix = calloc(((size_t)1 << s->prefix_bits) / 64, sizeof *s->prefix);
-    if (!s->prefix)
-        return err_mem(e, "special tokens", ((size_t)1 << s->prefix_bits) / 8);
+    unsigned log2 = 4;
+    while (log2 < 13 && (size_t)2 << log2 < s->n)
+        log2++;
+    s->filter_shift = 64 - log2;
+    s->filter = calloc((size_t)1 << log2, sizeof *s->filter);
+    if (!s->filter)
+        return err_mem(e, "special tokens", sizeof *s->filter << log2);
     for (size_t i = 0; i < s->n; i++) {
         const struct special_entry *t = &s->token[i];
-        uint32_t mask = t->len < 4 ? ((uint32_t)1 << 8 * t->len) - 1 : UINT32_MAX;
+        uint64_t mask = t->len < FILTER_LEN ? ((uint64_t)1 << 8 * t->len) - 1 : UINT64_MAX;
         s->mask[*t->p] = s->mask[*t->p] ? s->mask[*t->p] & mask : mask;
     }
     for (size_t i = 0; i < s->n; i++) {
-        unsigned char four[4] = {0};
-        memcpy(four, s->token[i].p, s->token[i].len < 4 ? s->token[i].len : 4);
-        uint32_t h = hash_prefix(s, four_bytes(four) & s->mask[*four]);
-        s->prefix[h >> 6] |= (uint64_t)1 << (h & 63);
+        unsigned char start[FILTER_LEN] = {0};
+        uint64_t bits;
+        memcpy(start, s->token[i].p, s->token[i].len < FILTER_LEN ? s->token[i].len : FILTER_LEN);
+        size_t word = filter_word(s, start, &bits);
+        s->filter[word] |= bits;
+    }
+    return 0;
+}
+
+/* The same for the GRAM bytes at p, which may be any part of a token; p has eight. */
+static inline size_t gram_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
+{
+    uint64_t h = (eight_bytes(p) << (64 - 8 * GRAM)) * 0x9E3779B97F4A7C15U;
+    *bits = (uint64_t)1 << (h >> 40 & 63) | (uint64_t)1 << (h >> 34 & 63);
+    return (size_t)(h >> s->filter_shift);
+}
+
+/* A token of len bytes that begins at one of `stride` places has the GRAM bytes at the last of them, if
+ * len >= stride + GRAM - 1. */
+static int set_grams(struct special_set *s, struct err *e)
+{
+    size_t shortest = SIZE_MAX;
+    for (size_t i = 0; i < s->n; i++)
+        shortest = s->token[i].len < shortest ? s->token[i].len : shortest;
+    s->stride = s->n == 0 || shortest < GRAM ? 1 : shortest - GRAM + 1 < STRIDE_MAX ? shortest - GRAM + 1 : STRIDE_MAX;
+    s->grams = calloc((size_t)1 << (64 - s->filter_shift), sizeof *s->grams);
+    if (!s->grams)
+        return err_mem(e, "special tokens", sizeof *s->grams << (64 - s->filter_shift));
+    for (size_t i = 0; i < s->n && s->stride > 1; i++) {
+        for (size_t at = 0; at < s->stride; at++) {
+            unsigned char gram[8] = {0};
+            uint64_t bits;
+            memcpy(gram, s->token[i].p + at, GRAM);
+            size_t word = gram_word(s, gram, &bits);
+            s->grams[word] |= bits;
+        }
     }
     return 0;
 }
@@ -253,7 +293,7 @@ int special_init(struct special_set *s, const struct special_token *token, size_
     }
     for (size_t b = 0; b < 256; b++)
         s->first[b + 1] += s->first[b];
-    if (set_prefixes(s, e) || set_ending(s, e)) {
+    if (set_filter(s, e) || set_grams(s, e) || set_ending(s, e)) {
         special_free(s);
         return -1;
     }
@@ -267,7 +307,8 @@ void special_free(struct special_set *s)
 {
     free(s->token);
     free(s->ending);
-    free(s->prefix);
+    free(s->filter);
+    free(s->grams);
     *s = (struct special_set){0};
 }
 
@@ -291,7 +332,7 @@ static const struct special_entry *find(const struct special_set *s, const unsig
 {
     const struct special_entry *found = NULL;
     *more = false;
-    if (n == 0 || (n >= 4 && !may_begin(s, p)))
+    if (n == 0 || (n >= FILTER_LEN && !may_begin(s, p)))
         return NULL;
     size_t from = s->first[p[0]], to = s->first[p[0] + 1];
     for (size_t k = 1; from < to; k++) { /* those that begin with p[0 .. k), that which is no longer first */
@@ -357,6 +398,23 @@ static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned 
     return n;
 }
 
+/* Moves over places where no token begins, several at a time. */
+static size_t stride_over(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
+{
+    const size_t stride = s->stride;
+    for (; n - from >= stride + FILTER_LEN; from += stride) {
+        uint64_t bits;
+        size_t word = gram_word(s, p + from + stride - 1, &bits);
+        if ((s->grams[word] & bits) != bits)
+            continue;
+        for (size_t i = from; i < from + stride; i++) {
+            if (may_begin(s, p + i))
+                return i;
+        }
+    }
+    return from;
+}
+
 /* The first place from `from` on where a special token may begin. */
 static size_t next_candidate(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
 {
@@ -366,9 +424,11 @@ static size_t next_candidate(const struct special_set *s, const unsigned char *p
         const unsigned char *hit = memchr(p + from, s->only_first, n - from);
         return hit ? (size_t)(hit - p) : n;
     }
-    while (n - from >= 4 && !may_begin(s, p + from))
+    if (s->stride > 1)
+        from = stride_over(s, p, n, from);
+    while (n - from >= FILTER_LEN && !may_begin(s, p + from))
         from++;
-    while (n - from < 4 && from < n && s->first[p[from]] == s->first[p[from] + 1])
+    while (n - from < FILTER_LEN && from < n && s->first[p[from]] == s->first[p[from] + 1])
         from++;
     return from;
 }

@@ -56,15 +56,17 @@ struct special_set {
     size_t last[257];                    /* those with last byte b: ending[last[b] .. last[b + 1]) */
     int only_first;                      /* the first byte if it is the same in all tokens, else -1 */
     int only_second;    /* the second byte if only_first is set and it is the same in all tokens, else -1 */
-    uint32_t mask[256]; /* by first byte: of the four bytes (little-endian) at a place, those that all have; 0: none */
-    uint64_t *prefix;   /* owned; a bit is set for the hash of the masked bytes of each token */
-    unsigned prefix_bits; /* number of bits of a hash */
-    size_t max_len;       /* of the longest; 0 if there is none */
-    unsigned flags;       /* of all tokens together */
-    bool space_first;     /* one begins with white space */
-    bool hides_lines;     /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
+    uint64_t mask[256]; /* by first byte: of the eight bytes (little-endian) at a place, those that all have; 0: none */
+    uint64_t *filter;   /* owned; bits for the hashes of the masked bytes of all tokens */
+    unsigned filter_shift; /* 64 - log2 of its number of words */
+    size_t stride;         /* where no token begins at as many places, the five bytes at the last of them tell */
+    uint64_t *grams;       /* owned; bits for the hashes of five bytes at each of a token's first `stride` places */
+    size_t max_len;        /* of the longest; 0 if there is none */
+    unsigned flags;        /* of all tokens together */
+    bool space_first;      /* one begins with white space */
+    bool hides_lines;      /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
                        * inside an occurrence, also where that does not count */
-    size_t before, after; /* so many bytes on both sides decide whether text may be cut at a place */
+    size_t before, after;  /* so many bytes on both sides decide whether text may be cut at a place */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
                  * that a letter may follow. Otherwise matches are found only by scanning from where a document or a
                  * piece begins. */

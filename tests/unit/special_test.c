@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
+enum { TOKENS = 4, LONGEST = 5, LONG = 14, TEXT = 300, TRIALS = 20000 };
 
 /* Does literally what the header says of special_next. */
 static enum special_hit naive(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
@@ -40,26 +40,31 @@ static enum special_hit naive(const struct special_token *t, size_t n_tokens, co
 static bool agree(size_t same)
 {
     static const unsigned char letter[] = {'<', '|', 0xFF};
-    unsigned char bytes[TOKENS][LONGEST], begin[2], text[TEXT];
+    unsigned char bytes[TOKENS][LONG], begin[2], text[TEXT];
     struct special_token token[TOKENS] = {0};
     struct special_set set;
     struct err e;
     size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, want_pos = 0, want_len = 0;
     struct special_place place = {0};
     struct special_match m;
+    size_t shortest = rnd(2) ? 1 : 1 + rnd(LONG), longest = shortest < LONGEST ? LONGEST : LONG;
     bool final = rnd(2), good = true;
     begin[0] = letter[rnd(3)];
     begin[1] = letter[rnd(3)];
     for (size_t i = 0; i < n_tokens; i++) {
-        size_t min = same ? same : 1;
-        token[i].text = (struct str){.p = bytes[i], .len = min + rnd(LONGEST + 1 - min)};
-        for (size_t k = 0; k < LONGEST; k++)
+        size_t min = same > shortest ? same : shortest;
+        token[i].text = (struct str){.p = bytes[i], .len = min + rnd(longest + 1 - min)};
+        for (size_t k = 0; k < LONG; k++)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }
     for (size_t i = 0; i < n; i++)
         text[i] = rnd(3) ? 'x' : letter[rnd(3)]; /* so that blocks without any occur too */
     if (rnd(2) && n > 80)
         memset(text + rnd(n - 80), 'x', 80);
+    for (size_t i = rnd(4); i-- && n > LONG;) { /* some tokens, whole or cut */
+        const struct str t = token[rnd(n_tokens)].text;
+        memcpy(text + rnd(n - LONG), t.p, t.len - rnd(2));
+    }
     if (special_init(&set, token, n_tokens, &e))
         return false;
     for (enum special_hit want = SPECIAL_FOUND; want == SPECIAL_FOUND && good; from = want_pos + want_len) {
