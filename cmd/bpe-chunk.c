@@ -49,7 +49,8 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
         return -1;
     const struct pattern *pattern = rules_builtin(r);
     c->watch.form = input_forms[form];
-    cutter_init(&c->cutter, c->watch.form, pattern && pattern->cut_inside, &c->pretokenizer.special);
+    cutter_init(&c->cutter, c->watch.form, pattern && pattern->cut_inside && special_keeps_lines(&c->pretokenizer.late),
+                &c->pretokenizer.special);
     return 0;
 }
 

@@ -82,89 +82,75 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
-/* Hugging Face searches for the two kinds of added tokens in two passes, so a match of the first pass hides matches of
- * the second: refused, if a match of one kind can overlap one of the other. */
-static int check_kinds(struct hf_reader *in)
+/* Whether an added token that is found in the text and one that is found in normalized text can overlap; also if it
+ * would take too long to tell. */
+static bool kinds_overlap(const struct hf_tokens *added)
 {
-    const double max = 1e9; /* steps: about a second */
+    const double max = 1e8; /* steps: a tenth of a second */
     double work = 0;
+    for (size_t i = 0; i < added->n; i++) {
+        const struct hf_added *a = &added->p[i];
+        for (size_t k = 0; !a->normalized && k < added->n; k++) {
+            const struct hf_added *b = &added->p[k];
+            work += b->normalized ? 1 + (double)a->len * (double)b->len : 1;
+            if (work > max ||
+                (b->normalized && str_may_overlap((struct str){a->p, a->len}, (struct str){b->p, b->len})))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether flags mean something else in two passes: the first takes white space in which the second would find tokens,
+ * and the second sees no character beside a token where a match of the first is. */
+static bool kinds_touch(const struct hf_tokens *added)
+{
+    bool left = false, right = false, word = false, space_last = false, space_first = false, single = false;
+    for (size_t i = 0; i < added->n; i++) {
+        const struct hf_added *a = &added->p[i];
+        const struct str text = {a->p, a->len};
+        if (a->normalized) {
+            space_last = space_last || special_ends_with_space(text);
+            space_first = space_first || special_begins_with_space(text);
+            single = single || a->flags & SPECIAL_SINGLE_WORD;
+        } else {
+            left = left || a->flags & SPECIAL_LSTRIP;
+            right = right || a->flags & SPECIAL_RSTRIP;
+            word = word || special_has_word_edge(text);
+        }
+    }
+    return (left && space_last) || (right && space_first) || (single && word);
+}
+
+/* Hugging Face searches for the two kinds of added tokens in two passes. Where it makes no difference, one does. */
+static void set_kinds(struct hf_reader *in)
+{
     size_t n_normalized = 0;
     for (size_t i = 0; i < in->added.n; i++)
         n_normalized += in->added.p[i].normalized;
-    if (n_normalized && in->m->normalizer)
-        return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                      "added tokens that are \"normalized\", beside a normalizer: not supported");
-    if (!n_normalized || n_normalized == in->added.n)
-        return 0;
-    for (size_t i = 0; i < in->added.n; i++) {
-        const struct hf_added *a = &in->added.p[i];
-        for (size_t k = 0; !a->normalized && k < in->added.n; k++) {
-            const struct hf_added *b = &in->added.p[k];
-            char one[60], other[60];
-            work += 1;
-            if (!b->normalized)
-                continue;
-            work += (double)a->len * (double)b->len;
-            if (work > max)
-                return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                              "too many added tokens with and without \"normalized\"");
-            if (str_may_overlap((struct str){a->p, a->len}, (struct str){b->p, b->len}))
-                return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                              "the added tokens \"%s\" and \"%s\" can overlap, and one is \"normalized\", the other "
-                              "not: not supported",
-                              build_show(one, sizeof one, a->p, a->len, false),
-                              build_show(other, sizeof other, b->p, b->len, false));
-        }
-    }
-    return 0;
+    bool mixed = n_normalized && n_normalized < in->added.n;
+    if (!(n_normalized && in->m->normalizer) && !(mixed && (kinds_overlap(&in->added) || kinds_touch(&in->added))))
+        return;
+    for (size_t i = 0; i < in->added.n; i++)
+        in->added.p[i].flags |= in->added.p[i].normalized ? SPECIAL_NORMALIZED : 0;
 }
 
-static int refuse_pair(struct hf_reader *in, const struct hf_added *a, const char *what_a, const struct hf_added *b,
-                       const char *what_b)
-{
-    char one[60], other[60];
-    return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                  "the added token \"%s\" %s, and \"%s\" %s: not supported",
-                  build_show(one, sizeof one, a->p, a->len, false), what_a,
-                  build_show(other, sizeof other, b->p, b->len, false), what_b);
-}
-
-/* Flags whose meaning depends on the pass in which a token is found: the first pass takes white space that the second
- * would find tokens in, and the second sees no character beside it where a match of the first is. And where a token
- * with lstrip begins in the white space after another, Hugging Face loses it, or fails. */
+/* Where a token with lstrip begins in the white space after another, Hugging Face loses it, or fails. */
 static int check_flags(struct hf_reader *in)
 {
-    enum { TAKES_LEFT, TAKES_RIGHT, WORD_EDGE, SPACE_LAST, SPACE_FIRST, SINGLE, RIGHT, LEFT_FROM_SPACE, N };
-    const struct hf_added *some[N] = {NULL};
+    const struct hf_added *right = NULL, *left = NULL;
+    char one[60], other[60];
     for (size_t i = 0; i < in->added.n; i++) {
         const struct hf_added *a = &in->added.p[i];
-        const struct str text = {a->p, a->len};
-        bool first = special_begins_with_space(text);
-        if (a->normalized) {
-            some[SPACE_LAST] = special_ends_with_space(text) ? a : some[SPACE_LAST];
-            some[SPACE_FIRST] = first ? a : some[SPACE_FIRST];
-            some[SINGLE] = a->flags & SPECIAL_SINGLE_WORD ? a : some[SINGLE];
-        } else {
-            some[TAKES_LEFT] = a->flags & SPECIAL_LSTRIP ? a : some[TAKES_LEFT];
-            some[TAKES_RIGHT] = a->flags & SPECIAL_RSTRIP ? a : some[TAKES_RIGHT];
-            some[WORD_EDGE] = special_has_word_edge(text) ? a : some[WORD_EDGE];
-        }
-        some[RIGHT] = a->flags & SPECIAL_RSTRIP ? a : some[RIGHT];
-        some[LEFT_FROM_SPACE] = first && a->flags & SPECIAL_LSTRIP ? a : some[LEFT_FROM_SPACE];
+        right = a->flags & SPECIAL_RSTRIP ? a : right;
+        left = a->flags & SPECIAL_LSTRIP && special_begins_with_space((struct str){a->p, a->len}) ? a : left;
     }
-    if (some[TAKES_LEFT] && some[SPACE_LAST])
-        return refuse_pair(in, some[TAKES_LEFT], "has \"lstrip\"", some[SPACE_LAST],
-                           "is \"normalized\" and ends with white space");
-    if (some[TAKES_RIGHT] && some[SPACE_FIRST])
-        return refuse_pair(in, some[TAKES_RIGHT], "has \"rstrip\"", some[SPACE_FIRST],
-                           "is \"normalized\" and begins with white space");
-    if (some[SINGLE] && some[WORD_EDGE])
-        return refuse_pair(in, some[SINGLE], "has \"single_word\" and is \"normalized\"", some[WORD_EDGE],
-                           "is not, and begins or ends as a word");
-    if (some[RIGHT] && some[LEFT_FROM_SPACE])
-        return refuse_pair(in, some[RIGHT], "has \"rstrip\"", some[LEFT_FROM_SPACE],
-                           "has \"lstrip\" and begins with white space");
-    return 0;
+    return !right || !left ? 0
+                           : err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                                    "the added token \"%s\" has \"rstrip\", and \"%s\" has \"lstrip\" and begins with "
+                                    "white space: not supported",
+                                    build_show(one, sizeof one, right->p, right->len, false),
+                                    build_show(other, sizeof other, left->p, left->len, false));
 }
 
 /* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes are the content as well.
@@ -198,6 +184,7 @@ static bool may_be_made(const struct hf_reader *in, uint32_t id)
 /* Without a vocabulary, which ids they should have is not known. */
 static int take_unchecked(struct hf_reader *in)
 {
+    set_kinds(in);
     for (size_t i = 0; i < in->added.n; i++) {
         const struct hf_added *a = &in->added.p[i];
         if (build_special(&in->b, (struct model_special){.p = a->p,
@@ -207,7 +194,7 @@ static int take_unchecked(struct hf_reader *in)
                                                          .special = a->special}))
             return -1;
     }
-    return check_kinds(in) || check_flags(in) ? -1 : 0;
+    return check_flags(in);
 }
 
 /* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys
@@ -218,6 +205,7 @@ int hf_take_added(struct hf_reader *in)
         return take_unchecked(in);
     struct model *m = in->m;
     uint64_t next = in->n_vocab;
+    set_kinds(in);
     for (size_t i = 0; i < in->added.n; i++) {
         struct hf_added *a = &in->added.p[i];
         char show[60];
@@ -257,5 +245,5 @@ int hf_take_added(struct hf_reader *in)
                                                          .whole = only_added && same && spelled && m->ignore_merges}))
             return -1;
     }
-    return check_kinds(in) || check_flags(in) ? -1 : 0;
+    return check_flags(in);
 }

@@ -26,7 +26,7 @@ static void put_added_tokens(struct json_writer *w, const struct model *m)
         json_write_key(w, "rstrip");
         json_write_bool(w, s->flags & SPECIAL_RSTRIP);
         json_write_key(w, "normalized");
-        json_write_bool(w, false);
+        json_write_bool(w, s->flags & SPECIAL_NORMALIZED);
         json_write_key(w, "special");
         json_write_bool(w, s->special);
         json_write_end(w, '}');

@@ -5,6 +5,7 @@
 #include "unicode/utf8.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink evict each other from caches: 3 % */
@@ -31,6 +32,48 @@ static int check_prefix(struct str prefix, struct err *e)
                : err_set(e, EX_DATAERR, "a prefix of %zu bytes, which is not one character", prefix.len);
 }
 
+/* Sets the normal forms of those special tokens that are found in normalized text. */
+static int set_late(struct pretokenizer *w, const struct rules *r, struct special_token *to, struct err *e)
+{
+    struct buf *text = &w->late_text;
+    bool cut;
+    for (size_t i = 0; i < r->n_special; i++) {
+        struct str s = r->special[i].text;
+        size_t before = text->len;
+        to[i] = r->special[i];
+        if (!(to[i].flags & SPECIAL_NORMALIZED))
+            continue;
+        if (utf8_valid_len(s.p, s.len, &cut) != s.len)
+            return err_set(e, EX_DATAERR, "special token %zu is \"normalized\", and not UTF-8", i);
+        if (r->normalizer == NORMALIZER_NFC ? nfc_put(text, s.p, s.len, SIZE_MAX, e) < 0 : buf_put(text, s.p, s.len, e))
+            return -1;
+        to[i].text.len = text->len - before;
+    }
+    for (size_t i = 0, at = 0; i < r->n_special; i++) {
+        if (to[i].flags & SPECIAL_NORMALIZED) {
+            to[i].text.p = text->p + at;
+            at += to[i].text.len;
+        }
+    }
+    return 0;
+}
+
+static int open_late(struct pretokenizer *w, const struct rules *r, struct err *e)
+{
+    struct special_token *token = calloc(r->n_special + 1, sizeof *token);
+    if (!token)
+        return err_mem(e, "special tokens", r->n_special * sizeof *token);
+    int rc = set_late(w, r, token, e) || special_init_normalized(&w->late, token, r->n_special, e);
+    for (size_t i = 1; i < w->late.n && !rc; i++) {
+        const struct special_entry *t = &w->late.token[i];
+        if (str_equal((struct str){t[-1].p, t[-1].len}, (struct str){t->p, t->len}))
+            rc = err_set(e, EX_DATAERR, "two special tokens have the same normal form, %.*s: not supported",
+                         (int)(t->len < 60 ? t->len : 60), (const char *)t->p);
+    }
+    free(token);
+    return rc ? -1 : 0;
+}
+
 int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
                       const struct pretoken_sink *sink, struct err *e)
 {
@@ -38,7 +81,7 @@ int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum in
     *w = (struct pretokenizer){
         .invalid = invalid, .sink = *sink, .normalizer = rules->normalizer, .prefix = rules->prefix};
     if (check_prefix(rules->prefix, e) || open_scanner(w, rules, e) ||
-        special_init(&w->special, rules->special, rules->n_special, e)) {
+        special_init(&w->special, rules->special, rules->n_special, e) || open_late(w, rules, e)) {
         pretokenizer_close(w);
         return -1;
     }
@@ -53,9 +96,12 @@ void pretokenizer_close(struct pretokenizer *w)
 {
     scanner_close(w->scanner);
     special_free(&w->special);
+    special_free(&w->late);
     buf_free(&w->clean);
     buf_free(&w->normal);
     buf_free(&w->prefixed);
+    buf_free(&w->traced);
+    buf_free(&w->late_text);
     *w = (struct pretokenizer){0};
 }
 
@@ -63,7 +109,7 @@ void pretokenizer_begin(struct pretokenizer *w, bool inside)
 {
     w->inside = inside;
     w->skip = 0;
-    w->place = (struct special_place){0};
+    w->place = w->late_place = (struct special_place){0};
 }
 
 /* Passes on those of n pieces that are not dropped. */
@@ -184,18 +230,105 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return (ptrdiff_t)used + rest;
 }
 
-/* The place in p[0 .. n), of which w->normal is the normal form, that corresponds to byte `at` of that; *past: how many
- * bytes of what the text from there on becomes are before it. */
-static ptrdiff_t trace_normal(struct pretokenizer *w, const unsigned char *p, size_t n, size_t at, size_t *past,
-                              struct err *e)
+/* ---- Special tokens, and where they are ---- */
+
+/* The place in the text of which another was made that corresponds to byte `at` of that; never before an earlier one.
+ * Where one place does not, since a part of the text was replaced as a whole: that where the part begins, and in *past
+ * the number of bytes from there to `at`. */
+static ptrdiff_t trace(struct pretokenizer *w, struct made_text *m, size_t at, size_t *past, struct err *e)
 {
-    w->normal.len = 0;
-    ptrdiff_t used = nfc_put(&w->normal, p, n, at, e);
-    *past = at - w->normal.len;
-    return used;
+    struct buf *b = &w->traced;
+    const unsigned char *p = m->p + m->in;
+    b->len = 0;
+    ptrdiff_t used = m == &w->normalized
+                         ? nfc_put(b, p, m->n - m->in, at - m->out, e)
+                         : utf8_clean(b, p, m->n - m->in, w->invalid == INVALID_REPLACE, at - m->out, e);
+    if (used < 0)
+        return -1;
+    m->in += (size_t)used;
+    m->out += b->len;
+    *past = at - m->out;
+    return (ptrdiff_t)m->in;
 }
 
-/* The same for text that must be normalized first: that which is normalized already is not copied.
+/* The place in the window of byte `at` of the text that is searched for late tokens. Inside of what a part of the text
+ * was replaced by it is as many bytes from where the part begins, and between characters. */
+static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *e)
+{
+    size_t past = 0, none;
+    ptrdiff_t to = (ptrdiff_t)at;
+    if (w->normalized.p && (to = trace(w, &w->normalized, w->normalized.skip + at, &past, e)) < 0)
+        return -1;
+    for (at = (size_t)to + past; past && at < w->normalized.n && (w->normalized.p[at] & 0xC0) == 0x80; at++)
+        ;
+    if (past && at > w->normalized.n)
+        at = w->normalized.n;
+    if (w->cleaned.p) {
+        if (trace(w, &w->cleaned, (size_t)to, &none, e) < 0)
+            return -1;
+        struct made_text rest = w->cleaned; /* a copy: the next place may be that where the part begins */
+        if ((to = trace(w, &rest, at, &none, e)) < 0)
+            return -1;
+        at = (size_t)to;
+    }
+    return (ptrdiff_t)(w->stretch + w->segment + at);
+}
+
+typedef ptrdiff_t stretch_fn(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                             size_t *where, struct err *e);
+
+/* Splits text at the special tokens, or at the late ones; what is between them goes to `between`. */
+static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, const unsigned char *p, size_t n,
+                       enum window_end end, size_t *where, struct err *e)
+{
+    const struct special_set *set = late ? &w->late : &w->special;
+    struct special_place *place = late ? &w->late_place : &w->place;
+    struct special_match m;
+    size_t at = 0, bad = 0;
+    for (;;) {
+        enum special_hit hit = special_next(set, p, n, end, place, &m);
+        enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
+        if (how == TEXT_LETTER && m.begin > at && (p[m.begin - 1] != '\n' || !scanner_streams(w->scanner))) {
+            *where = m.begin;
+            return err_set(e, EX_DATAERR,
+                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
+                           "again");
+        }
+        if (!late)
+            w->stretch = at;
+        ptrdiff_t used = between(w, p + at, m.begin - at, how, &bad, e);
+        if (used < 0) {
+            *where = at + bad;
+            return -1;
+        }
+        if (hit != SPECIAL_FOUND) {
+            if (end == TEXT_MORE)
+                special_drop(set, place, p, at + (size_t)used);
+            else
+                *place = (struct special_place){0};
+            return (ptrdiff_t)at + used;
+        }
+        w->inside = false;
+        ptrdiff_t after = late && w->sink.special ? place_in_window(w, m.end, e) : (ptrdiff_t)m.end;
+        if (after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, m.token->index, (size_t)after, e))) {
+            *where = m.begin;
+            return -1;
+        }
+        at = m.end;
+    }
+}
+
+/* ---- What is between special tokens ---- */
+
+/* Passes on text in normal form, in which late tokens are found. */
+static ptrdiff_t pretokenize_normal(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                    size_t *where, struct err *e)
+{
+    return w->late.n ? split(w, true, pretokenize_valid, p, n, end, where, e)
+                     : pretokenize_valid(w, p, n, end, where, e);
+}
+
+/* The same for valid text: that which is in normal form already is not copied.
  *
  * If the document continues, so much of the text is left to the next window as more text may change. A pretoken may
  * end inside of what a part of the text becomes, all of whose characters are left then: w->skip is where to go on in
@@ -204,26 +337,29 @@ static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned c
                                         size_t *where, struct err *e)
 {
     const size_t skip = w->skip;
+    struct buf *b = &w->normal;
     size_t past;
+    w->normalized.p = NULL;
     if (w->normalizer == NORMALIZER_NONE)
-        return pretokenize_valid(w, p, n, end, where, e);
+        return pretokenize_normal(w, p, n, end, where, e);
     if (end == TEXT_MORE && (n = nfc_settled_len(p, n)) == 0)
         return 0;
     if (!skip && nfc_checked_len(p, n) == n)
-        return pretokenize_valid(w, p, n, end, where, e);
-    w->normal.len = 0;
-    if (nfc_put(&w->normal, p, n, SIZE_MAX, e) < 0 || buf_reserve(&w->normal, SCAN_PAD, e))
+        return pretokenize_normal(w, p, n, end, where, e);
+    b->len = 0;
+    if (nfc_put(b, p, n, SIZE_MAX, e) < 0 || buf_reserve(b, SCAN_PAD, e))
         return -1;
-    memset(w->normal.p + w->normal.len, 0, SCAN_PAD);
-    assert(skip <= w->normal.len);
+    memset(b->p + b->len, 0, SCAN_PAD);
+    assert(skip <= b->len);
     w->skip = 0;
-    ptrdiff_t used = pretokenize_valid(w, w->normal.p + skip, w->normal.len - skip, end, where, e);
+    w->normalized = (struct made_text){.p = p, .n = n, .skip = skip};
+    ptrdiff_t used = pretokenize_normal(w, b->p + skip, b->len - skip, end, where, e);
     if (used < 0) {
-        ptrdiff_t at = trace_normal(w, p, n, skip + *where, &past, e);
+        ptrdiff_t at = trace(w, &w->normalized, skip + *where, &past, e);
         *where = at < 0 ? 0 : (size_t)at;
         return -1;
     }
-    return end == TEXT_MORE ? trace_normal(w, p, n, skip + (size_t)used, &w->skip, e) : (ptrdiff_t)n;
+    return end == TEXT_MORE ? trace(w, &w->normalized, skip + (size_t)used, &w->skip, e) : (ptrdiff_t)n;
 }
 
 /* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
@@ -232,16 +368,17 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
                                      size_t *where, struct err *e)
 {
     bool replace = w->invalid == INVALID_REPLACE;
+    size_t past;
     w->clean.len = 0;
     if (utf8_clean(&w->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&w->clean, SCAN_PAD, e))
         return -1;
+    w->cleaned = (struct made_text){.p = p, .n = n};
     ptrdiff_t used = pretokenize_normalized(w, w->clean.p, w->clean.len, end, where, e);
     if (used < 0)
         return -1;
     if (end != TEXT_MORE || (size_t)used == w->clean.len)
         return (ptrdiff_t)n;
-    w->clean.len = 0;
-    return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
+    return trace(w, &w->cleaned, (size_t)used, &past, e);
 }
 
 /* Passes on one pretoken, which is copied. */
@@ -270,6 +407,7 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
     for (;;) {
         size_t valid = utf8_valid_len(p + at, n - at, &cut);
         bool last = at + valid == n;
+        w->segment = at;
         ptrdiff_t used = valid ? pretokenize_normalized(w, p + at, valid, last ? end : TEXT_DOC, where, e) : 0;
         if (used >= 0 && !last && w->sink.words(w->sink.ctx, p + at + valid, 0, &one, 1, e)) {
             *where = valid;
@@ -292,6 +430,8 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
     bool cut = false;
     if (n == 0 || (end == TEXT_MORE && !scanner_streams(w->scanner)))
         return 0;
+    w->segment = 0;
+    w->cleaned.p = NULL;
     size_t valid = w->valid && w->special_valid ? n : utf8_valid_len(p, n, &cut);
     if (end == TEXT_MORE && cut)
         n = valid;
@@ -315,44 +455,11 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
                                        : pretokenize_cleaned(w, p, n, end, where, e);
 }
 
-/* Notes that the first `used` bytes of a window are used up. */
-static void drop(struct pretokenizer *w, const unsigned char *p, size_t used, enum window_end end)
-{
-    if (end == TEXT_MORE)
-        special_drop(&w->special, &w->place, p, used);
-    else
-        w->place = (struct special_place){0};
-}
-
 ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e)
 {
-    struct special_match m;
-    size_t at = 0, bad = 0;
-    for (;;) {
-        enum special_hit hit = special_next(&w->special, p, n, end, &w->place, &m);
-        enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
-        if (how == TEXT_LETTER && m.begin > at && (p[m.begin - 1] != '\n' || !scanner_streams(w->scanner))) {
-            *where = m.begin;
-            return err_set(e, EX_DATAERR,
-                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
-                           "again");
-        }
-        ptrdiff_t used = pretokenize_stretch(w, p + at, m.begin - at, how, &bad, e);
-        if (used < 0) {
-            *where = at + bad;
-            return -1;
-        }
-        if (how == TEXT_DOC)
-            w->inside = false;
-        if (hit != SPECIAL_FOUND) {
-            drop(w, p, at + (size_t)used, end);
-            return (ptrdiff_t)at + used;
-        }
-        if (w->sink.special && w->sink.special(w->sink.ctx, m.token->index, m.end, e)) {
-            *where = m.begin;
-            return -1;
-        }
-        at = m.end;
-    }
+    ptrdiff_t used = split(w, false, pretokenize_stretch, p, n, end, where, e);
+    if (end == TEXT_DOC)
+        w->inside = false;
+    return used;
 }

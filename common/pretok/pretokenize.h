@@ -3,6 +3,9 @@
  *
  * Pretokens are parts of the text, but for a prefix (struct rules): with it the first ones are in a copy; and for a
  * normalizer: text that it changes is in a copy.
+ *
+ * As Hugging Face does: special tokens are found in the text, and what is between them is normalized; then those that
+ * are SPECIAL_NORMALIZED are found in that, by their own normal forms.
  */
 #ifndef BPE_PRETOK_PRETOKENIZE_H
 #define BPE_PRETOK_PRETOKENIZE_H
@@ -29,19 +32,30 @@ struct pretoken_sink {
     void *ctx;
 };
 
+/* Text that was made of other text. */
+struct made_text {
+    const unsigned char *p; /* the other text; NULL: it is that itself */
+    size_t n;
+    size_t skip;    /* so many bytes of it were passed on before */
+    size_t in, out; /* what is made of the first `in` bytes has `out` bytes */
+};
+
 struct pretokenizer {
     struct scanner *scanner;
-    struct special_set special;
+    struct special_set special, late; /* late: those that are found in normalized text */
     enum invalid_policy invalid;
     bool valid;  /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
     bool inside; /* text goes on in which a prefix was put, or is left out */
-    struct special_place place; /* of special tokens in the text that is passed */
-    bool special_valid;         /* the special tokens are valid UTF-8: so is what lies between them in such a text */
+    struct special_place place, late_place; /* in the text that is passed, and in what it becomes */
+    bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
     enum normalizer normalizer;
     size_t skip; /* so many bytes of what the text becomes by the normalizer were passed on with the text before it */
     struct str prefix; /* of the rules; borrowed */
-    struct buf clean, normal, prefixed;
+    struct buf clean, normal, prefixed, traced, late_text;
+    /* Where the text is that is searched for late ones: in the window, and in what is between two special tokens. */
+    size_t stretch, segment;
+    struct made_text cleaned, normalized;
 };
 
 /* The rules' prefix and strings for special tokens are borrowed until pretokenizer_close, the sink is copied. -1:

@@ -276,16 +276,19 @@ static void set_flags(struct special_set *s)
     s->after = s->max_len + 4;
 }
 
-int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
+/* Of those tokens alone that have this flag of SPECIAL_NORMALIZED, or not. */
+static int init(struct special_set *s, const struct special_token *token, size_t n, unsigned normalized, struct err *e)
 {
     *s = (struct special_set){.only_first = -1, .only_second = -1};
     s->token = malloc((n + 1) * sizeof *s->token);
     if (!s->token)
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
-    for (size_t i = 0; i < n; i++)
-        s->token[i] = (struct special_entry){token[i].text.p, token[i].text.len, i, token[i].flags, false};
+    for (size_t i = 0; i < n; i++) {
+        if ((token[i].flags & SPECIAL_NORMALIZED) == normalized)
+            s->token[s->n++] = (struct special_entry){token[i].text.p, token[i].text.len, i, token[i].flags, false};
+    }
+    n = s->n;
     qsort(s->token, n, sizeof *s->token, by_bytes);
-    s->n = n;
     for (size_t i = 0; i < n; i++) {
         s->first[s->token[i].p[0] + 1]++;
         if (s->token[i].len > s->max_len)
@@ -301,6 +304,16 @@ int special_init(struct special_set *s, const struct special_token *token, size_
     set_flags(s);
     s->local = is_local(s);
     return 0;
+}
+
+int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
+{
+    return init(s, token, n, 0, e);
+}
+
+int special_init_normalized(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
+{
+    return init(s, token, n, SPECIAL_NORMALIZED, e);
 }
 
 void special_free(struct special_set *s)
@@ -550,6 +563,17 @@ void special_drop(const struct special_set *s, struct special_place *at, const u
 }
 
 /* ---- Cuts ---- */
+
+bool special_keeps_lines(const struct special_set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct special_entry *t = &s->token[i];
+        bool may_be_letter = *t->p >= 0x80 || (*t->p | 0x20) - 'a' + 0u < 26u;
+        if (may_be_letter || t->flags & SPECIAL_RSTRIP || memchr(t->p, '\n', t->len))
+            return false;
+    }
+    return true;
+}
 
 bool special_cut_after(const struct special_set *s, const unsigned char *p, size_t n, size_t at, bool final)
 {

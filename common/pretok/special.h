@@ -72,8 +72,10 @@ struct special_set {
                  * piece begins. */
 };
 
-/* The tokens' bytes are borrowed until special_free. */
+/* The tokens' bytes are borrowed until special_free. Those with SPECIAL_NORMALIZED are left out. */
 int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e);
+/* The same of these alone; their text is already in normal form. */
+int special_init_normalized(struct special_set *s, const struct special_token *token, size_t n, struct err *e);
 void special_free(struct special_set *s);
 
 /* How far text is searched. Zeroed: not at all, and it begins after no character. */
@@ -112,6 +114,11 @@ size_t special_at(const struct special_set *s, const unsigned char *p, size_t n,
  * end with a word character beside which another would be no single word. Only for a set that is local. final: nothing
  * follows p[n). */
 bool special_cut_after(const struct special_set *s, const unsigned char *p, size_t n, size_t at, bool final);
+
+/* Whether text may be cut between 0x0A and a letter wherever the tokens are: none begins with what may be a letter, has
+ * a 0x0A, or takes white space after it. This serves a set of normalized tokens, which are not searched for before text
+ * is cut. */
+bool special_keeps_lines(const struct special_set *s);
 
 /* Whether white space that ends at p + at may belong to the special token before it. If it is longer than
  * SPECIAL_SPACE bytes, it may. Only for a set that is local. */

@@ -306,7 +306,14 @@ static int put_part(struct buf *out, struct units *u, const unsigned char *p, si
 /* Appends what p begins with in normal form: as many characters as `room` bytes hold. */
 static ptrdiff_t put_checked(struct buf *out, const unsigned char *p, size_t n, size_t room, struct err *e)
 {
-    size_t len = nfc_checked_len(p, n);
+    enum { AHEAD = 256 };
+    size_t near = n, len;
+    if (n > AHEAD && room < n - AHEAD) /* no more is checked than is needed */
+        for (near = room + AHEAD; (p[near] & 0xC0) == 0x80; near--)
+            ;
+    len = nfc_checked_len(p, near);
+    if (len == near && near < n)
+        len = nfc_settled_len(p, near);
     if (len > room) {
         for (len = room; len > 0 && (p[len] & 0xC0) == 0x80; len--)
             ;

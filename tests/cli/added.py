@@ -11,9 +11,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import BYTE, ok  # noqa: E402
 
-L, R, W = "lstrip", "rstrip", "single_word"
+L, R, W, N = "lstrip", "rstrip", "single_word", "normalized"
+NFC = {"type": "NFC"}
 
-# Tokens with their flags; texts, and what becomes of them: added tokens in brackets, other text as it is.
+# Tokens with their flags; texts, and what becomes of them: added tokens in brackets, other text as it is. Perhaps a normalizer.
 SAMPLE = [
     # as in ModernBERT and RoBERTa
     ({"<mask>": [L], "</s>": []}, [
@@ -33,20 +34,28 @@ SAMPLE = [
         ("a_x _x", "a_x [_x]"), ("\u00e9ab ab\u00e9", "\u00e9ab ab\u00e9"), ("\u24d0ab ab\u0301", "\u24d0ab ab\u0301"), ("\u200dab ab\u200b", "\u200dab [ab]\u200b"),
         ("\u2160ab \u00b2ab \u203fab", "\u2160ab \u00b2[ab] \u203fab"), ("\U0001f130ab \U0001f12fab", "\U0001f130ab \U0001f12f[ab]")]),
     ({"ab": [L, R, W], "<": []}, [("x ab y", "x[ab]y"), ("xab y", "xab y"), ("<ab <", "[<][ab][<]"), (" ab ab ", "[ab][ab]")]),
+    # normalized: found in a second pass
+    ({"<a": [], "<a>": [N], "a>b": [N]}, [("<a>b<a", "[<a]>b[<a]"), ("< a>b", "< [a>b]")]),
+    ({"<a>": [L], " ": [N], "b": []}, [("b <a> b", "[b][<a>][ ][b]")]),
+    ({"ab": [W, N], "x": []}, [("xab abx bab", "[x][ab] [ab][x] bab")]),
+    ({"<\u00e9>": [N], "<x>": [N], "<y>": [], "|": []}, [
+        ("<e\u0301><\u00e9>", "[<\u00e9>][<\u00e9>]"), ("<x>\u0338 <y>\u0338", "<x\u226f [<y>]\u0338"), ("<x>\u0301\u0323", "[<x>]\u0323\u0301"),
+        ("e|\u0301 e\u0301", "e[|]\u0301 \u00e9"), ("<|e\u0301>", "<[|]\u00e9>"), ("\u1100\u1161\u11a8|\u11a8", "\uac01[|]\u11a8")], NFC),
+    ({"<e\u0301>": [N], "<e\u0301": []}, [("<\u00e9>", "[<e\u0301>]"), ("<e\u0301>", "[<e\u0301]>"), ("<e\u0301\u0323>", "[<e\u0301]\u0323>")], NFC),
 ]
 
 
-def model(tokens):
+def model(tokens, normalizer=None):
     """A tokenizer.json whose vocabulary is the 256 bytes."""
     vocab = {c: i for i, c in enumerate(sorted(BYTE))}
     ids = {t: vocab.get(t) for t in tokens}
     new = iter(range(256, 256 + len(tokens)))
-    added = [{"id": next(new) if ids[t] is None else ids[t], "content": t, **{f: f in flags for f in (L, R, W)}, "normalized": False, "special": True}
+    added = [{"id": next(new) if ids[t] is None else ids[t], "content": t, **{f: f in flags for f in (L, R, W, N)}, "special": True}
              for t, flags in tokens.items()]
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     bpe = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False,
            "byte_fallback": False, "ignore_merges": False, "vocab": vocab, "merges": []}
-    return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None, "pre_tokenizer": byte_level,
+    return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": normalizer, "pre_tokenizer": byte_level,
             "post_processor": None, "decoder": None, "model": bpe}
 
 
@@ -67,8 +76,8 @@ def encoded(path, text, *options):
 
 
 def main():
-    for n, (tokens, texts) in enumerate(SAMPLE):
-        top = model(tokens)
+    for n, (tokens, texts, *normalizer) in enumerate(SAMPLE):
+        top = model(tokens, *normalizer)
         path = f"added.{n}.json"
         lib.write(path, json.dumps(top).encode())
         bad = [(text, got, want) for text, want in texts for got in [shown(encoded(path, text), top)] if got != want]

@@ -127,9 +127,11 @@ def flag_trials(n):
         code, _, err = lib.run(["bpe-model", "-f", form, "-o", "flags." + form], mask)
         report(code == 64 and f'{what} cannot say that the added token "<a>" has "lstrip"' in err and not os.path.exists("flags.tiktoken"),
                f"and says that {what} have none", f"exit {code}: {err}")
-    refuses(with_added(added("<a>", lstrip=True), added("<b> ", normalized=True)), "normalized\" and ends with white space", "lstrip beside white space of the other kind")
-    refuses(with_added(added("<a>", rstrip=True), added("\n<b>", normalized=True)), "normalized\" and begins with white space", "rstrip beside white space of the other kind")
-    refuses(with_added(added("xqa", single_word=True, normalized=True), added("<b")), "is not, and begins or ends as a word", "single_word beside a word of the other kind")
+    for one, other, name in ((added("<a>", lstrip=True), added("<b> ", normalized=True), "lstrip beside white space"),
+                             (added("<a>", rstrip=True), added("\n<b>", normalized=True), "rstrip beside white space"),
+                             (added("<b"), added("xqa", single_word=True, normalized=True), "single_word beside a word")):
+        reads(with_added(one, other), {"flags": [f"{at} " + " ".join(f for f in (*flags, "normalized") if t[f]) for at, t in ((n, one), (n + 1, other))
+                                                 if any(t[f] for f in (*flags, "normalized"))]}, f"{name} of the other kind")
     refuses(with_added(added("<a>", rstrip=True), added(" <b>", lstrip=True)), "has \"lstrip\" and begins with white space", "lstrip in white space after a token, which Hugging Face loses")
 
 
@@ -252,7 +254,10 @@ def json_trials():
     refuses(changed(model__fuse_unk=1), "'1' where true or false should be", "a fuse_unk that is a number")
     refuses(changed(model__unk_token=[]), "'[' where a string should be", "an unk_token that is a list")
     for one, other in ("<ab>", "ab"), ("<ab>", "b>c"), ("ab", "ab>"), ("cab", "abx"):
-        refuses(with_added(added(one), added(other, normalized=True)), "can overlap", f"{one} and, normalized, {other}")
+        reads(with_added(added(one), added(other, normalized=True)), {"flags": [f"{n + 1} normalized"]}, f"{one} and, normalized, {other}")
+    two = with_added(added("<ab>"), added("ab", normalized=True))
+    out = lib.must("bpe-model", data=two)
+    report([t["normalized"] for t in json.loads(out)["added_tokens"]][-2:] == [False, True], "writes which are normalized", "")
     refuses(edited(lambda m: m["model"]["vocab"].pop("ÿ")), 'the byte 0xFF ("ÿ") is not', "a vocabulary without a byte")
     left, right = BASE["model"]["merges"][3]
     refuses(edited(lambda m: m["model"]["vocab"].pop(left + right)), f'the result, "{left + right}", is not', "a merge without result")

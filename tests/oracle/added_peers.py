@@ -10,12 +10,13 @@ import os
 import random
 import sys
 import tempfile
+import unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE + "/..", HERE + "/../cli"]
 import added  # noqa: E402
 import lib  # noqa: E402
-from added import L, R, W  # noqa: E402
+from added import L, N, R, W  # noqa: E402
 from lib import ok  # noqa: E402
 
 try:
@@ -24,7 +25,8 @@ except ImportError as why:
     lib.skip_all(why)
 
 STRINGS = int(os.environ.get("STRINGS") or 100000)
-CHARS = [" ", " ", "\n", "a", "b", "_", "<", ">", "\u00e9", "\u00a0", "\u2003", "\u0301", "1", "\u24d0", "\u200d", "\t", "\r", "\u65e5"]
+CHARS = [" ", " ", "\n", "a", "b", "_", "<", ">", "\u00e9", "\u00a0", "\u2003", "\u0301", "1", "\u24d0", "\u200d", "\t", "\r", "\u65e5", "\u0323",
+         "\u0958", "\u1100\u1161", "\u11a8"]
 TEXTS = 200  # a model
 
 
@@ -34,7 +36,7 @@ def peer(top):
 
 
 def sample():
-    bad = [(text, want) for tokens, texts in added.SAMPLE for top in [added.model(tokens)] for text, want in texts
+    bad = [(text, want) for tokens, texts, *normalizer in added.SAMPLE for top in [added.model(tokens, *normalizer)] for text, want in texts
            if added.shown(peer(top)(text), top) != want]
     ok(not bad, "the sample of tests/cli/added.py", repr(bad[:2]))
 
@@ -59,32 +61,35 @@ def random_text(rng, low, high):
 
 
 def random_case(rng):
-    """Tokens with flags; texts of them. Not a token with lstrip that begins with white space, where one has rstrip."""
-    tokens = {random_text(rng, 1, 4): [f for f in (L, R, W) if rng.random() < 0.4] for _ in range(rng.randint(1, 5))}
+    """Tokens with flags; texts of them; a normalizer. Not a token with lstrip that begins with white space, where one has rstrip; nor two
+    with the same normal form."""
+    tokens = {random_text(rng, 1, 4): [f for f in (L, R, W, N) if rng.random() < 0.4] for _ in range(rng.randint(1, 5))}
+    tokens = {unicodedata.normalize("NFC", t): (t, f) for t, f in tokens.items()}
+    tokens = dict(tokens.values())
     tokens = {t: f for t, f in tokens.items() if t not in lib.BYTE or t.isascii()}  # \u00e9 is how a byte is spelled
     if any(R in f for f in tokens.values()):
         tokens = {t: [x for x in f if x != L or not t[0].isspace()] for t, f in tokens.items()}
     names = list(tokens) or ["a"]
-    return tokens, ["".join(rng.choice(names) if rng.random() < 0.3 else random_text(rng, 1, 3) for _ in range(rng.randint(0, 12))) for _ in range(TEXTS)]
+    return tokens, rng.choice([None, added.NFC]), ["".join(rng.choice(names) if rng.random() < 0.3 else random_text(rng, 1, 3) for _ in range(rng.randint(0, 12))) for _ in range(TEXTS)]
 
 
 def random_tokens(seed):
     bad, n = [], 0
     for case in range(STRINGS // TEXTS):
         rng = random.Random(f"{seed}/{case}")
-        tokens, texts = random_case(rng)
-        top = added.model(tokens)
+        tokens, normalizer, texts = random_case(rng)
+        top = added.model(tokens, normalizer)
         lib.write("m.json", json.dumps(top).encode())
         ids = peer(top)
         want = [i for t in texts for i in ids(t)]
         got = ours("m.json", texts)
         n += len(texts)
         if got != want:
-            bad.append((tokens, texts, got, want))
+            bad.append((tokens, normalizer, texts, got, want))
         whole = "".join(texts)
         how = rng.choice([["--inline"], []])
         if added.encoded("m.json", whole, *how, "-b", rng.choice(["1", "3", "13", "100"])) != ids(whole):
-            bad.append((tokens, whole, "in pieces"))
+            bad.append((tokens, normalizer, whole, "in pieces"))
     ok(not bad, f"random tokens: {n} texts (seed {seed})", repr(bad[:1])[:2000])
 
 

@@ -16,6 +16,7 @@ enum { MAX_TEXT = 3000 };
 static struct err e;
 static const char *prefix = ""; /* of the rules */
 static enum normalizer normalizer;
+static unsigned kinds; /* bit i: special token i is found in normalized text */
 
 static void must(int rc)
 {
@@ -81,8 +82,10 @@ static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n
 static void open_tokens(struct pretokenizer *w, const char *pattern, const char *regex, enum invalid_policy invalid,
                         struct sink *s)
 {
-    const struct special_token special[] = {
+    struct special_token special[] = {
         {.text = str_of("<s>")}, {.text = str_of("<s>\n")}, {.text = str_of("\xC3\xA9|")}};
+    for (unsigned i = 0; i < 3; i++)
+        special[i].flags = kinds >> i & 1 ? SPECIAL_NORMALIZED : 0;
     const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
     struct rules r = {.pattern = str_of(pattern), .prefix = str_of(prefix), .normalizer = normalizer};
     struct str one = str_of(regex);
@@ -379,8 +382,41 @@ static void long_run(void)
     buf_free(&s.got);
 }
 
+/* Special tokens of two kinds: the second are found in normalized text. */
+static void two_kinds(void)
+{
+    for (kinds = 1; kinds < 8; kinds++) {
+        char name[60];
+        snprintf(name, sizeof name, "%s with tokens of two kinds, %u", normalizer ? "NFC" : "no normalizer", kinds);
+        windows(name, kinds % 2 ? "gpt2" : "cl100k", "");
+    }
+    kinds = 1;
+    gives("a<s>\nb", INVALID_ERROR, TEXT_DOC, "a|<1>|b|", 0);
+    gives("e\xCC\x81|<s>", INVALID_ERROR, TEXT_DOC, normalizer ? "\xC3\xA9|||<0>|" : "e|\xCC\x81||<0>|", 0);
+    kinds = 4;
+    gives("e\xCC\x81|<s>", INVALID_ERROR, TEXT_DOC, normalizer ? "<2>|<0>|" : "e|\xCC\x81||<0>|", 0);
+    gives("e\xFF\xCC\x81|x", INVALID_SKIP, TEXT_DOC, normalizer ? "<2>|x|" : "e|\xCC\x81||x|", 0);
+    kinds = 0;
+}
+
+/* Where a token in normalized text ends is told for the text that was passed. */
+static void late_place(const char *text, enum invalid_policy invalid, size_t want)
+{
+    struct sink s = {0};
+    struct pretokenizer w;
+    size_t where;
+    kinds = 5;
+    open_tokens(&w, "gpt2", "", invalid, &s);
+    must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
+    tap_ok(s.end == want, "a token in normalized text ends at byte %zu", want);
+    pretokenizer_close(&w);
+    buf_free(&s.got);
+    kinds = 0;
+}
+
 static void normalizers(void)
 {
+    two_kinds();
     normalizer = NORMALIZER_NFC;
     windows("gpt2 with NFC", "gpt2", "");
     windows("cl100k with NFC", "cl100k", "");
@@ -394,6 +430,14 @@ static void normalizers(void)
     gives("e\xFF\xCC\x81", INVALID_BYTES, TEXT_DOC, "e|\xFF|\xCC\x81|", 0);
     gives("e\xCC\x81z\xFF", INVALID_ERROR, TEXT_DOC, "", 4);
     gives("e\xCC\x81\n", INVALID_ERROR, TEXT_LETTER, "\xC3\xA9|\n|", 0);
+    two_kinds();
+    late_place("e\xCC\x81\xCC\xA3 <s>x", INVALID_ERROR, 9);
+    late_place("<s>\n<s>e\xCC\x81"
+               "e\xCC\x81|x e\xCC\x81",
+               INVALID_ERROR, 14);
+    late_place("e\xCC\x81<s>\xCC\x81\xCC\xA3", INVALID_ERROR, 6); /* marks after it are sorted */
+    late_place("e\xCC\x81\xFF<s> e\xCC\x81", INVALID_SKIP, 7);
+    late_place("e\xCC\x81\xFF<s>e\xCC\x81\xFF", INVALID_BYTES, 7);
     long_run();
     normalized("gpt2", "");
     normalized("o200k", "");
