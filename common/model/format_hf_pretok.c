@@ -133,6 +133,23 @@ static int read_behavior(struct json_reader *r, const struct step *s, bool inver
     return json_read_fail(r, "pre_tokenizer %s: there is no behavior \"%s\"", s->type.s, s->behavior.s);
 }
 
+/* A regex of the file: that of a built-in pattern, or one that means the same for us. */
+static int take_regex(struct hf_reader *in, struct str regex, enum split_how split)
+{
+    struct buf written = {0};
+    struct err why;
+    if (pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA))
+        return add_step(in, regex, split);
+    int rc = regex_from_oniguruma(&written, regex, in->r.e);
+    if (!rc && regex_check(buf_str(&written), 1U << PATTERN_ONIGURUMA, 0, &why))
+        rc = json_read_fail(&in->r, "%s%s", why.msg,
+                            str_equal(buf_str(&written), regex) ? "" : " (with \\w, \\b and the like written out)");
+    if (!rc)
+        rc = add_step(in, buf_str(&written), split);
+    buf_free(&written);
+    return rc;
+}
+
 static int take_split(struct hf_reader *in, const struct step *s)
 {
     struct json_reader *r = &in->r;
@@ -143,11 +160,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
         return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
     if (read_behavior(r, s, s->flag[INVERT], &split))
         return -1;
-    const struct str regex = buf_str(&s->regex);
-    struct err why;
-    if (!pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA) && regex_check(regex, 1U << PATTERN_ONIGURUMA, 0, &why))
-        return json_read_fail(r, "%s", why.msg);
-    return add_step(in, regex, split);
+    return take_regex(in, buf_str(&s->regex), split);
 }
 
 /* The text after it is in byte-to-unicode form: SPLIT_BYTE_LEVEL. */

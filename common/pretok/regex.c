@@ -6,6 +6,7 @@
 #include "pretok/regex.h"
 
 #include "pretok/regex_internal.h"
+#include "unicode/char_set.h"
 #include "unicode/ugc.h"
 #include "unicode/utf8.h"
 
@@ -26,7 +27,8 @@ struct parser {
     const unsigned char *start, *p, *end;
     const unsigned char *fresh; /* where the innermost group begins: (?i) may stand there */
     struct buf *out;
-    struct buf atom; /* for counted repetitions */
+    struct buf atom;      /* for counted repetitions */
+    struct char_set *set; /* to which members of a class go; NULL: they are written */
     struct regex_uses uses;
     unsigned form, dialects;
     size_t nth;
@@ -80,12 +82,33 @@ static int put(struct parser *p, const char *s)
 
 static int put_range(struct parser *p, uint32_t first, uint32_t last)
 {
-    return regex_put_range(p->out, first, last, p->e);
+    return p->set ? char_set_add(p->set, first, last, p->e) : regex_put_range(p->out, first, last, p->e);
+}
+
+/* Writes a set, which it sorts; or adds it to the set that members go to. */
+static int put_set(struct parser *p, struct char_set *set, bool negated, bool in_class)
+{
+    const struct char_range none = {0, 0x10FFFF};
+    if (char_set_complement(set, p->e) || (!negated && char_set_complement(set, p->e)))
+        return -1;
+    if (p->set)
+        return char_set_add_all(p->set, set, p->e);
+    if (!in_class && put(p, set->n ? "[" : "[^"))
+        return -1;
+    for (size_t i = 0; i < set->n; i++)
+        if (put_range(p, set->range[i].first, set->range[i].last))
+            return -1;
+    if (!in_class && ((!set->n && put_range(p, none.first, none.last)) || put(p, "]")))
+        return -1;
+    return 0;
 }
 
 static int put_categories(struct parser *p, const char *name, bool negated, bool in_class)
 {
-    p->uses.categories |= ugc_mask(name, strlen(name));
+    uint32_t mask = ugc_mask(name, strlen(name));
+    if (p->set)
+        return char_set_add_categories(p->set, negated ? ~mask : mask, p->e);
+    p->uses.categories |= mask;
     return regex_put_category(p->out, p->form, name, negated, in_class, p->e);
 }
 
@@ -191,6 +214,26 @@ static int read_escape(struct parser *p, uint32_t *c)
     return strchr("dDsSpP", at[1]) && at[1] ? ESCAPE_CLASS : ESCAPE_OTHER;
 }
 
+static int put_space(struct parser *p, bool negated, bool in_class)
+{
+    struct char_set set = {0};
+    if (!p->set) {
+        p->uses.space = true;
+        return regex_put_space(p->out, p->form, negated, in_class, p->e);
+    }
+    int rc = char_set_add_space(&set, p->e) || put_set(p, &set, negated, true) ? -1 : 0;
+    char_set_free(&set);
+    return rc;
+}
+
+static int put_han(struct parser *p, bool negated, bool in_class)
+{
+    struct char_set set = {0};
+    int rc = char_set_add_han(&set, p->e) || put_set(p, &set, negated, in_class) ? -1 : 0;
+    char_set_free(&set);
+    return rc;
+}
+
 /* Writes the class that a backslash at p->p begins. */
 static int take_class_escape(struct parser *p, bool in_class)
 {
@@ -201,10 +244,8 @@ static int take_class_escape(struct parser *p, bool in_class)
     p->p += 2;
     if (p->caseless && in_class && negated) /* it has letters that Oniguruma lets several others match */
         return refuse(p, at, 2);
-    if (kind == 's' || kind == 'S') {
-        p->uses.space = true;
-        return regex_put_space(p->out, p->form, negated, in_class, p->e);
-    }
+    if (kind == 's' || kind == 'S')
+        return put_space(p, negated, in_class);
     if (kind == 'd' || kind == 'D')
         return put_categories(p, "Nd", negated, in_class);
     if (p->p == p->end || *p->p != '{')
@@ -217,9 +258,12 @@ static int take_class_escape(struct parser *p, bool in_class)
     while (p->p < p->end && *p->p != '}')
         p->p++;
     size_t n = (size_t)(p->p - name);
-    if (p->p == p->end || n == 0 || n > 2 || !ugc_mask((const char *)name, n) || p->caseless)
+    bool han = n == 3 && !memcmp(name, "Han", 3);
+    if (p->p == p->end || p->caseless || (!han && (n == 0 || n > 2 || !ugc_mask((const char *)name, n))))
         return refuse(p, at, (size_t)(p->p - at) + 1);
     p->p++;
+    if (han)
+        return put_han(p, negated, in_class);
     memcpy(text, name, n);
     return put_categories(p, text, negated, in_class);
 }
@@ -264,37 +308,130 @@ static int put_members(struct parser *p, const unsigned char *at, uint32_t first
     return 0;
 }
 
-/* [...], at p->p. A - is a character where it comes first or last. */
+/* A member of a class or a range of them, at p->p. A - is a character where it comes first or last. */
+static int take_members(struct parser *p, bool first, struct part *part)
+{
+    const unsigned char *at = p->p;
+    uint32_t c = 0, last;
+    bool is_char, is_last;
+    if (*at == '-' && !first && p->end - at > 1 && at[1] != ']')
+        return refuse(p, at, 1);
+    if (take_member(p, &c, &is_char))
+        return -1;
+    last = c;
+    if (p->end - p->p > 1 && *p->p == '-' && p->p[1] != ']') {
+        p->p++;
+        if (*p->p == '-' || !is_char || (*at == '-' && first))
+            return refuse(p, p->p - 1, 1);
+        if (take_member(p, &last, &is_last))
+            return -1;
+        if (!is_last)
+            return refuse(p, at, (size_t)(p->p - at));
+    }
+    return is_char ? put_members(p, at, c, last, part) : 0;
+}
+
+/* ---- Classes of classes ---- */
+
+/* Whether the class at p->p has another in it, or is what several have in common. */
+static bool has_classes(const struct parser *p)
+{
+    const unsigned char *at = p->p + 1;
+    at += at < p->end && *at == '^';
+    for (bool first = true; at < p->end && (*at != ']' || first); at++, first = false) {
+        if (*at == '[' || (*at == '&' && p->end - at > 1 && at[1] == '&'))
+            return true;
+        at += *at == '\\';
+    }
+    return false;
+}
+
+/* One operand of && is complete: *all becomes what it has in common with those before. */
+static int take_operand(struct char_set *all, struct char_set *operand, bool first, struct err *e)
+{
+    if (first)
+        return char_set_add_all(all, operand, e);
+    return char_set_intersect(all, operand, e);
+}
+
+static int read_class(struct parser *p, struct char_set *set, struct part *part);
+
+/* The members of a class, up to its ] or a &&. */
+static int read_operand(struct parser *p, const unsigned char *open, bool first, struct part *part)
+{
+    const unsigned char *from = p->p;
+    struct char_set *set = p->set, inner = {0};
+    int rc = 0;
+    for (; !rc; first = false) {
+        const unsigned char *at = p->p;
+        size_t left = (size_t)(p->end - at);
+        if (!left)
+            return fail(p, open, "a [ without its ]");
+        if ((*at == ']' && !first) || (left > 1 && at[0] == '&' && at[1] == '&'))
+            return at == from ? refuse(p, at, *at == ']' ? 1 : 2) : 0;
+        if (*at != '[') {
+            rc = take_members(p, first, part);
+            continue;
+        }
+        if (left > 1 && at[1] == ':')
+            return refuse(p, at, 2);
+        p->set = NULL;
+        rc = read_class(p, &inner, part) || char_set_add_all(set, &inner, p->e) ? -1 : 0;
+        p->set = set;
+        char_set_free(&inner);
+    }
+    return rc;
+}
+
+/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. */
+static int read_class(struct parser *p, struct char_set *set, struct part *part)
+{
+    const unsigned char *open = p->p++;
+    bool negated = p->p < p->end && *p->p == '^', first = true;
+    struct char_set operand = {0};
+    int rc = 0;
+    p->p += negated;
+    if (p->depth++ == DEPTH)
+        return fail(p, open, "more than %d groups in each other", DEPTH);
+    do {
+        p->p += first ? 0 : 2; /* && */
+        p->set = &operand;
+        rc = read_operand(p, open, first, part);
+        p->set = NULL;
+        if (!rc)
+            rc = take_operand(set, &operand, first, p->e);
+        char_set_free(&operand);
+        first = false;
+    } while (!rc && *p->p == '&');
+    p->p += !rc;
+    p->depth--;
+    return rc || (negated && char_set_complement(set, p->e)) ? -1 : 0;
+}
+
+static int take_classes(struct parser *p, struct part *part)
+{
+    struct char_set set = {0};
+    int rc = read_class(p, &set, part) || put_set(p, &set, false, false) ? -1 : 0;
+    char_set_free(&set);
+    return rc;
+}
+
+/* [...], at p->p. */
 static int take_brackets(struct parser *p, struct part *part)
 {
+    if (!p->caseless && has_classes(p))
+        return take_classes(p, part);
     const unsigned char *open = p->p++;
     bool negated = p->p < p->end && *p->p == '^';
     p->p += negated;
     if (put(p, negated ? "[^" : "["))
         return -1;
     for (bool first = true;; first = false) {
-        const unsigned char *at = p->p;
-        uint32_t c = 0, last;
-        bool is_char, is_last;
-        if (at == p->end)
+        if (p->p == p->end)
             return fail(p, open, "a [ without its ]");
-        if (*at == ']' && !first)
+        if (*p->p == ']' && !first)
             break;
-        if (*at == '-' && !first && p->end - at > 1 && at[1] != ']')
-            return refuse(p, at, 1);
-        if (take_member(p, &c, &is_char))
-            return -1;
-        last = c;
-        if (p->end - p->p > 1 && *p->p == '-' && p->p[1] != ']') {
-            p->p++;
-            if (*p->p == '-' || !is_char || (*at == '-' && first))
-                return refuse(p, p->p - 1, 1);
-            if (take_member(p, &last, &is_last))
-                return -1;
-            if (!is_last)
-                return refuse(p, at, (size_t)(p->p - at));
-        }
-        if (is_char && put_members(p, at, c, last, part))
+        if (take_members(p, first, part))
             return -1;
     }
     p->p++;

@@ -11,14 +11,15 @@
  *   repetition = ( "*" | "+" | "?" | "{n}" | "{n,}" | "{n,m}" ) [ "?" | "+" ]   of what is not empty; {n}? is not
  *   group      = "(" regex ")" | "(?:" regex ")" | "(?i:" | "(?-i:" | "(?>" | "(?<name>"
  *   look       = "(?=" regex ")" | "(?!" regex ")" | "(?<=" regex ")" | "(?<!" regex ")"   branches of fixed length
- *   class      = "." | "\d" | "\D" | "\s" | "\S" | "\p{X}" | "\P{X}" | "\p{^X}" | "[" [ "^" ] { member } "]"
- *   member     = char | char "-" char | "\d" | "\D" | "\s" | "\S" | "\p{X}" | "\P{X}" | "\p{^X}"
+ *   class      = "." | "\d" | "\D" | "\s" | "\S" | "\p{X}" | "\P{X}" | "\p{^X}" | set
+ *   set        = "[" [ "^" ] member { member } { "&&" member { member } } "]"
+ *   member     = char | char "-" char | "\d" | "\D" | "\s" | "\S" | "\p{X}" | "\P{X}" | "\p{^X}" | set
  *   char       = any but a metacharacter | "\" punctuation | "\t" "\n" "\r" "\f" "\a" "\e" | "\xHH", ASCII | "\x{H...}"
- *   X          = a general category: L, Lu, N, Nd, ...
+ *   X          = a general category: L, Lu, N, Nd, ...; or the script Han
  *
  * Classes are those of Unicode 16: \p{X} by general category, \d is \p{Nd}, \s is White_Space. Under (?i) letters are
  * ASCII, and no two that follow each other are the folding of one character (ss, ff, fi, fl, st): Oniguruma alone lets
- * these match it.
+ * these match it. No set has another in it, or a &&, under (?i).
  */
 #ifndef BPE_PRETOK_REGEX_H
 #define BPE_PRETOK_REGEX_H
@@ -59,6 +60,10 @@ int regex_put(struct buf *out, struct str regex, unsigned form, unsigned dialect
 
 /* Whether a regex is one that means the same in these dialects. 0, or -1 as above. */
 int regex_check(struct str regex, unsigned dialects, size_t nth, struct err *e);
+
+/* Appends the regex of a tokenizer.json with what only Oniguruma reads so, \w, \W, \h, \H, \b, \B, {,n} and some
+ * [:names:], written out for all engines. What else is not for all of them stays as it is. -1: out of memory. */
+int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e);
 
 /* Of a regex in the form REGEX_COUNTED: characters that a repetition goes through, or the like, for one callout of this
  * number. Between two callouts it goes through fewer than 64 each time that it is begun. */

@@ -189,6 +189,12 @@ def json_trials():
         reads(changed(pre_tokenizer=sequence({"type": kind}, no_regex())), {"pattern": "regex", "split": want}, kind)
     reads(changed(pre_tokenizer=sequence({"type": "Punctuation", "behavior": "Contiguous"}, no_regex())), {"split": "contiguous"}, "Punctuation, Contiguous")
     reads(changed(pre_tokenizer=sequence({"type": "CharDelimiterSplit", "delimiter": "."}, no_regex())), {"regex": r"\.", "split": "gaps"}, "CharDelimiterSplit")
+    word = r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
+    bare = word + r"\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}"
+    for regex, want in ((r" ?[^(\s|[.,!?…。，、।۔،])]+",) * 2, (r"[\p{Han}&&[^一]]",) * 2, (r"\w+|[^\W_]", f"[{bare}]+|[^[^{word}]_]"),
+                        (r"[^]\h]\H", "[^][0-9A-Fa-f]][^0-9A-Fa-f]"), ("[[:^space:]x]{,3}", r"[\Sx]{0,3}"), (r"\\w", r"\\w"),
+                        (r"\b", f"(?:(?<=[{bare}])(?![{bare}])|(?<![{bare}])(?=[{bare}]))")):
+        reads(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), {"regex": want}, f"{regex}, written out where engines differ")
     prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
     reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
 
@@ -226,10 +232,9 @@ def json_trials():
     refuses(changed(pre_tokenizer=sequence({"type": "CharDelimiterSplit", "delimiter": "ab"}, no_regex())), "one character", "a delimiter of two characters")
     for pattern in "x", None, 3, []:
         refuses(changed(pre_tokenizer=sequence(split(pattern), no_regex())), '"pattern" must be an object', f"a Split by {pattern}")
-    other = (("x{1,3}+", 1, "{1,3}+"), ("^a|b", 0, "^"), (r"\s++$|.", 4, "$"), (r"\h+|\H", 0, "\\h"), ("[a-z&&[^b]]", 4, "&&"), ("[a[b]]", 2, "["),
-             ("(?im:a)", 0, "(?i"), ("(?m)a", 0, "(?m"), (r"\p{Han}+|\P{Han}", 0, r"\p{Han}"), (r"\d{1,3}(?=(?:\d{3})*\b)", 20, r"\b"),
-             (r"\v", 0, r"\v"), ("(?i)ss", 5, "s"), ("(?i)x|fi", 7, "i"), ("(?i)ß", 4, "ß"), ("x{2}?", 1, "{2}?"), ("x{,3}", 1, "{,3}"),
-             (r"\pL", 0, r"\pL"), (r"\Qa\E", 0, r"\Q"))
+    other = (("x{1,3}+", 1, "{1,3}+"), ("^a|b", 0, "^"), (r"\s++$|.", 4, "$"), (r"\R+|\O", 0, "\\R"), ("[a-z&&]", 6, "]"), ("[[:alpha:]b]", 1, "[:"),
+             ("(?im:a)", 0, "(?i"), ("(?m)a", 0, "(?m"), (r"\p{Latin}+|\P{Latin}", 0, r"\p{Latin}"), (r"\v", 0, r"\v"), ("(?i)ss", 5, "s"),
+             ("(?i)x|fi", 7, "i"), ("(?i)ß", 4, "ß"), ("x{2}?", 1, "{2}?"), (r"\pL", 0, r"\pL"), (r"\Qa\E", 0, r"\Q"), (r"[\b]", 1, r"\b"))
     for regex, place, what in other:
         refuses(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), f"regex, byte {place}: {what}", f"{regex}, which Hugging Face reads otherwise")
     for regex in r"[^$&(?m:]|\^|\$|[]a]|[^]b]|\[|[\[\]^$]|(?i:m)|(?=m)|(?<m>x)", CL100K:

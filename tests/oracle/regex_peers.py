@@ -49,22 +49,24 @@ KNOWN = [
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     "[一-龥ࠀ-一가-퟿]+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s?\p{L}+", r"\s?\p{P}+", r"[\r\n]", r"\p{N}+", r"\p{N}", "[0-9][0-9][0-9]",
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)", r"(?=(\d{3})+(?!\d))", r"[\s\S]", r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
-    r"(?<!\d)\d{1,2}|\D", r"(?>\p{N}{1,3})+|[^\p{N}]", r"\P{Lo}*\P{Nd}", "x*", "(?=a)|ab", "(?<=a)b|a", "|a", "", r"\z", r"\A.",
+    r" ?[^(\s|[.,!?…。，、।۔،])]+", r"[\p{Han}]+|[\p{L}&&[^\p{Han}]]+", r"(?<!\d)\d{1,2}|\D", r"(?>\p{N}{1,3})+|[^\p{N}]", r"\P{Lo}*\P{Nd}", "x*", "(?=a)|ab", "(?<=a)b|a", "|a", "", r"\z", r"\A.",
 ]
 
 
 class Maker:
     """Random regexes, and texts for them."""
 
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, more=()):
+        self.rng, self.more = rng, more  # more: classes that are used, too
 
     def char(self):
         return self.rng.choice(CHARS if self.rng.random() < .75 else ESCAPES)
 
     def group_of_chars(self):
+        if self.more and self.rng.random() < .3:
+            return self.rng.choice(self.more)
         if self.rng.random() < .3:
-            return self.rng.choice([".", r"\d", r"\D", r"\s", r"\S"])
+            return self.rng.choice([".", r"\d", r"\D", r"\s", r"\S", r"\p{Han}", r"\P{Han}"])
         return rf"\{self.rng.choice('ppP')}{{{self.rng.choice(['', '', '^'])}{self.rng.choice(CATEGORIES)}}}"
 
     def member(self):
@@ -77,8 +79,10 @@ class Maker:
             return self.rng.choice(["-", "[", "&&", "^", "]", "~~", "--"])
         return self.group_of_chars()
 
-    def brackets(self):
+    def brackets(self, depth=2):
         members = "".join(self.member() for _ in range(self.rng.randrange(1, 5)))
+        if depth and self.rng.random() < .25:
+            members += self.rng.choice(["", "", "&&"]) + self.brackets(depth - 1) + self.rng.choice(["", self.member(), "&&" + self.member()])
         return f"[{self.rng.choice(['', '', '^'])}{self.rng.choice(['', '', '', '-', ']'])}{members}{self.rng.choice(['', '', '', '-'])}]"
 
     def item(self, depth):

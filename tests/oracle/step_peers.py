@@ -27,7 +27,11 @@ WRITTEN = 800  # cases in it
 WRITTEN_AGAIN = 20  # each so-many-th model is written, too
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 REGEXES = [r"\s+", r"\d", r"[0-9][0-9][0-9]", "a", "ab|b", "x*", "(?=b)", "(?=b)|c", "", r"\z", r"a|(?<=b)", r"\p{L}+", r" ?\p{L}+", r"[^\s]+",
-           r"\p{N}", r"(?=(\d{3})+(?!\d))", r" ?[^\s\p{L}\p{N}]+", "é", "[Ġa]", "Ġ", "²|¼", *regex_peers.KNOWN[:3]]
+             r"\w+", r"\b", r"\W", r"\d{1,3}(?=(?:\d{3})*\b)", r"[[:^word:]]", r"\B", r" ?[^(\s|[.,!?…。，、।۔،])]+", r"\p{Han}+", r"[^\W\d_]+",
+             r"\p{N}", r"(?=(\d{3})+(?!\d))", r" ?[^\s\p{L}\p{N}]+", "é", "[Ġa]", "Ġ", "²|¼", *regex_peers.KNOWN[:3]]
+# What our reader writes out.
+ONIGURUMA = [r"\w", r"\W", r"\h", r"\H", r"\b", r"\B", "[[:digit:]]", "[a[:^space:]]", "[^[:word:]]", "[[:xdigit:][:cntrl:]]", "[[:^ascii:]]", r"[^\W\d_]",
+             r"[\w-]", "a{,2}", r"\w{,3}"]
 STRINGS = [" ", "a", "ab", ".", "Ġ", "²", "--", "\n", "中"]
 # What is a digit, punctuation or white space in some version of Unicode, or as what a byte is written.
 CHARS = [*"abcx 019.,-_'\"\n\t", *"é中²¼Ġ٣Ⅷ，。​ ", "  ", "ab", "ba", "123", "...", "--", "\r\n", "\u0085", "\u180e", "\u061d", "\u166d",
@@ -42,7 +46,7 @@ class Maker:
     """Random steps, and texts for them."""
 
     def __init__(self, rng):
-        self.rng, self.regexes = rng, regex_peers.Maker(rng)
+        self.rng, self.regexes = rng, regex_peers.Maker(rng, ONIGURUMA)
 
     def step(self):
         choice, kind = self.rng.choice, self.rng.random()
@@ -50,7 +54,7 @@ class Maker:
             if self.rng.random() < .2:
                 pattern = {"String": choice(STRINGS)}
             else:
-                pattern = {"Regex": self.regexes.regex() if self.rng.random() < .2 else choice(REGEXES)}
+                pattern = {"Regex": self.regexes.regex() if self.rng.random() < .3 else choice(REGEXES)}
             return {"type": "Split", "pattern": pattern, "behavior": choice(BEHAVIORS), "invert": self.rng.random() < .4}
         if kind < .7:
             return {"type": "Digits", "individual_digits": self.rng.random() < .5}
@@ -138,7 +142,9 @@ def write():
 def all_characters(ours):
     """Of each step with classes of its own: every character between letters."""
     steps = [{"type": "Digits", "individual_digits": True}, {"type": "Digits", "individual_digits": False}, {"type": "Punctuation"},
-             {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "Whitespace"}, {"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]
+             {"type": "Punctuation", "behavior": "Contiguous"}, *({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Removed", "invert": True}
+               for regex in (r"\w", r"\W", r"\h", r"\p{Han}", r"[[:digit:]]", r"[[:space:]]", r"[[:cntrl:]]", r"[[:ascii:]]", r"[[:word:]]", r"[\w]", r"[^\W]", r"\w\b")),
+             {"type": "Whitespace"}, {"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]
     points = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     for step in steps:
         sequence = {"type": "Sequence", "pretokenizers": [step, byte_level()]}

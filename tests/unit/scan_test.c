@@ -1179,9 +1179,7 @@ static void test_gaps(void)
         const struct pattern *p = pattern_at(i);
         if (p->n_regex != 1)
             continue;
-        struct scanner *s = scanner_open_split(p->regex, matches, 1, &e);
-        if (!s)
-            continue;
+        struct scanner *s = must(scanner_open_split(p->regex, matches, 1, &e));
         size_t n_dropped = 0, pos = 0;
         for (ptrdiff_t n; (n = scanner_scan(s, text, len, TEXT_DOC, &pos, ends, LEN(ends), &e)) > 0;)
             for (ptrdiff_t k = 0; k < n; k++)

@@ -1,0 +1,82 @@
+/* regex_oniguruma.c - see regex_from_oniguruma in regex.h.
+ *
+ * What is written out are classes and boundaries that Oniguruma (in tokenizers 0.23.3, Unicode 16) has, and others have
+ * otherwise or not at all. What a word character is was found by trying all characters: Unicode's, but for the two
+ * joiners; and, but not in brackets, the superscript digits and fractions of Latin-1.
+ */
+#include "pretok/regex.h"
+
+#include <string.h>
+
+#define WORD                                                                                                           \
+    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{"    \
+    "1F189}"
+#define BARE_WORD WORD "\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}"
+#define IS_WORD "[" BARE_WORD "]"
+#define HEX "0-9A-Fa-f"
+
+/* A construct, where it may stand, and what it is in all engines. */
+static const struct construct {
+    const char *text, *put;
+    bool in_class, outside;
+} constructs[] = {
+    {"\\w", IS_WORD, false, true},
+    {"\\W", "[^" BARE_WORD "]", false, true},
+    {"\\w", "[" WORD "]", true, false},
+    {"\\W", "[^" WORD "]", true, false},
+    {"\\h", "[" HEX "]", true, true},
+    {"\\H", "[^" HEX "]", true, true},
+    {"\\b", "(?:(?<=" IS_WORD ")(?!" IS_WORD ")|(?<!" IS_WORD ")(?=" IS_WORD "))", false, true},
+    {"\\B", "(?:(?<=" IS_WORD ")(?=" IS_WORD ")|(?<!" IS_WORD ")(?!" IS_WORD "))", false, true},
+    {"{,", "{0,", false, true},
+    {"[:word:]", "[" WORD "]", true, false},
+    {"[:^word:]", "[^" WORD "]", true, false},
+    {"[:digit:]", "\\d", true, false},
+    {"[:^digit:]", "\\D", true, false},
+    {"[:space:]", "\\s", true, false},
+    {"[:^space:]", "\\S", true, false},
+    {"[:xdigit:]", "[" HEX "]", true, false},
+    {"[:^xdigit:]", "[^" HEX "]", true, false},
+    {"[:cntrl:]", "\\p{Cc}", true, false},
+    {"[:^cntrl:]", "\\P{Cc}", true, false},
+    {"[:ascii:]", "[\\x00-\\x7F]", true, false},
+    {"[:^ascii:]", "[^\\x00-\\x7F]", true, false},
+};
+
+static const struct construct *find(const unsigned char *p, size_t left, bool in_class)
+{
+    for (size_t i = 0; i < sizeof constructs / sizeof *constructs; i++) {
+        const struct construct *c = &constructs[i];
+        size_t n = strlen(c->text);
+        if (n <= left && !memcmp(p, c->text, n) && (in_class ? c->in_class : c->outside))
+            return c;
+    }
+    return NULL;
+}
+
+int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e)
+{
+    const unsigned char *p = regex.p, *end = p + regex.len;
+    size_t depth = 0;   /* of classes in each other */
+    bool first = false; /* a ] is a character: a class begins */
+    while (p < end) {
+        const struct construct *c = find(p, (size_t)(end - p), depth);
+        size_t n = c ? strlen(c->text) : *p == '\\' && end - p > 1 ? 2 : 1;
+        if (c ? buf_put_str(out, c->put, e) : buf_put(out, p, n, e))
+            return -1;
+        if (!c && *p == '[') {
+            depth++;
+            if (end - p > 1 && p[1] == '^') {
+                if (buf_put_byte(out, '^', e))
+                    return -1;
+                n++;
+            }
+            first = true;
+        } else {
+            depth -= *p == ']' && depth && !first;
+            first = false;
+        }
+        p += n;
+    }
+    return 0;
+}
