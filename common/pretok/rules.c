@@ -5,8 +5,6 @@
 #include <string.h>
 
 const char *const normalizer_names[] = {"none", "nfc", NULL};
-const char *const split_names[SPLIT_N] = {"isolated", "previous", "next", "contiguous", "gaps", "matches"};
-
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
     struct str *copy = calloc(n + 1, sizeof *copy);

@@ -8,6 +8,7 @@
 #include "base/sys/str.h"
 #include "pretok/pattern.h"
 #include "pretok/special.h"
+#include "pretok/split.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,24 +21,6 @@ enum normalizer {
 
 /* Their names on a command line and in records, ending with NULL. */
 extern const char *const normalizer_names[];
-
-/* What becomes of the matches of a regex and of the gaps between them: Hugging Face's Split, where each behavior with
- * invert is one of these, too. */
-enum split_how {
-    SPLIT_ISOLATED,   /* both are pretokens */
-    SPLIT_PREVIOUS,   /* a match belongs to the gap right before it (MergedWithPrevious) */
-    SPLIT_NEXT,       /* a match belongs to the gap right after it (MergedWithNext) */
-    SPLIT_CONTIGUOUS, /* matches without a gap between them are one pretoken */
-    SPLIT_GAPS,       /* gaps are pretokens, matches are dropped (Removed) */
-    SPLIT_MATCHES,    /* matches are pretokens, gaps are dropped (Removed, invert) */
-    SPLIT_N,
-};
-
-/* How one of several regexes splits is a byte: enum split_how, and this flag. */
-#define SPLIT_MASK 0x0F
-#define SPLIT_BYTE_LEVEL 0x10 /* the regex sees the text in byte-to-unicode form (byte_level.h) */
-
-extern const char *const split_names[SPLIT_N];
 
 struct rules {
     struct str pattern; /* its name; empty: split by regexes */

@@ -3,8 +3,8 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
-#include "pretok/rules.h"
 #include "pretok/scan_internal.h"
+#include "pretok/split.h"
 #include "unicode/uclass.h"
 
 #include <assert.h>

@@ -35,7 +35,7 @@ enum window_end {
 struct scanner; /* opaque */
 
 /* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (pretok/regex.h), at least one; split: how
- * each of them splits (struct rules), NULL: SPLIT_ISOLATED. Their strings are not used after this call. NULL with
+ * each of them splits (pretok/split.h), NULL: SPLIT_ISOLATED. Their strings are not used after this call. NULL with
  * EX_USAGE when a regex has something that is not supported; the message has its byte offset and, of several regexes,
  * the number. */
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e);

@@ -62,7 +62,7 @@ const char *scan_regex_version(char *buf, size_t n);
  * lookbehind end where the piece does. */
 struct scan_sequence;
 
-/* split: a byte for each, as in struct rules; NULL: all are SPLIT_ISOLATED. NULL with EX_USAGE when one does not
+/* split: a byte for each (pretok/split.h); NULL: all are SPLIT_ISOLATED. NULL with EX_USAGE when one does not
  * compile ("regex 2, byte 7: ..."). */
 struct scan_sequence *scan_sequence_open(const struct str *regex, const unsigned char *split, size_t n_regex,
                                          struct err *e);

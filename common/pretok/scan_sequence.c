@@ -10,7 +10,7 @@
 #include "pretok/scan_internal.h"
 
 #include "pretok/byte_level.h"
-#include "pretok/rules.h"
+#include "pretok/split.h"
 
 #include <stdlib.h>
 #include <string.h>

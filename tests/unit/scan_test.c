@@ -8,9 +8,9 @@
  */
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
-#include "pretok/rules.h"
 #include "pretok/scan.h"
 #include "pretok/scan_internal.h"
+#include "pretok/split.h"
 #include "random.h"
 #include "uclass_ranges.h"
 #include "unicode/ucat.h"
