@@ -328,6 +328,20 @@ static ptrdiff_t pretokenize_normal(struct pretokenizer *w, const unsigned char 
                      : pretokenize_valid(w, p, n, end, where, e);
 }
 
+/* The same as trace for what is left of a window, which is short: if nothing is changed in it from the border before it
+ * on, it has as many bytes in the text. */
+static ptrdiff_t trace_rest(struct pretokenizer *w, struct made_text *m, size_t at, size_t *past, struct err *e)
+{
+    size_t left = w->normal.len - at;
+    if (left < m->n && m->n - left >= m->in) {
+        size_t from = nfc_settled_len(m->p, m->n - left);
+        *past = 0;
+        if (nfc_checked_len(m->p + from, m->n - from) == m->n - from)
+            return (ptrdiff_t)(m->n - left);
+    }
+    return trace(w, m, at, past, e);
+}
+
 /* The same for valid text: that which is in normal form already is not copied.
  *
  * If the document continues, so much of the text is left to the next window as more text may change. A pretoken may
@@ -344,10 +358,11 @@ static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned c
         return pretokenize_normal(w, p, n, end, where, e);
     if (end == TEXT_MORE && (n = nfc_settled_len(p, n)) == 0)
         return 0;
-    if (!skip && nfc_checked_len(p, n) == n)
+    const size_t same = nfc_checked_len(p, n);
+    if (!skip && same == n)
         return pretokenize_normal(w, p, n, end, where, e);
     b->len = 0;
-    if (nfc_put(b, p, n, SIZE_MAX, e) < 0 || buf_reserve(b, SCAN_PAD, e))
+    if (buf_put(b, p, same, e) || nfc_put(b, p + same, n - same, SIZE_MAX, e) < 0 || buf_reserve(b, SCAN_PAD, e))
         return -1;
     memset(b->p + b->len, 0, SCAN_PAD);
     assert(skip <= b->len);
@@ -359,7 +374,7 @@ static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned c
         *where = at < 0 ? 0 : (size_t)at;
         return -1;
     }
-    return end == TEXT_MORE ? trace(w, &w->normalized, skip + (size_t)used, &w->skip, e) : (ptrdiff_t)n;
+    return end == TEXT_MORE ? trace_rest(w, &w->normalized, skip + (size_t)used, &w->skip, e) : (ptrdiff_t)n;
 }
 
 /* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
