@@ -47,9 +47,8 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
     const struct pretoken_sink nowhere = {0};
     if (pretokenizer_open(&c->pretokenizer, r, INVALID_ERROR, &nowhere, e))
         return -1;
-    const struct pattern *pattern = rules_builtin(r);
     c->watch.form = input_forms[form];
-    cutter_init(&c->cutter, c->watch.form, pattern && pattern->cut_inside && special_keeps_lines(&c->pretokenizer.late),
+    cutter_init(&c->cutter, c->watch.form, rules_cut_inside(r) && special_keeps_lines(&c->pretokenizer.late),
                 &c->pretokenizer.special);
     return 0;
 }

@@ -66,7 +66,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
 {
     struct counter *c = r->work;
     (void)ctx, (void)e;
-    pretokenizer_begin(&c->pretokenizer, x->inside);
+    pretokenizer_begin(&c->pretokenizer, x->inside, x->later);
     return 0;
 }
 

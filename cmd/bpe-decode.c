@@ -83,30 +83,51 @@ static int decode_raw(struct decoding *d, struct err *e)
     return 0;
 }
 
-/* The same of ids in decimal; ended: no more will come. */
-static int decode_text(struct decoding *d, bool ended, struct err *e)
+/* The same of n bytes of ids in decimal from `at` on; ended: no more will come. Returns how many bytes were used. */
+static ptrdiff_t decode_decimal(struct decoding *d, size_t at, size_t n, bool ended, struct err *e)
 {
     enum { WIDTH = 4 };
+    const unsigned char *p = d->in.p + at;
     uint64_t line = d->line;
     d->ids.len = 0;
-    ptrdiff_t used = id_text_read(d->in.p, d->in.len, ended, &d->ids, &d->line, e);
+    ptrdiff_t used = id_text_read(p, n, ended, &d->ids, &d->line, e);
     struct err bad = *e;
-    size_t n = d->ids.len / WIDTH;
-    ptrdiff_t done = decode_ids(d, d->ids.p, n, e);
+    size_t n_ids = d->ids.len / WIDTH;
+    ptrdiff_t done = decode_ids(d, d->ids.p, n_ids, e);
     if (done < 0)
         return -1;
-    if ((size_t)done < n) {
+    if ((size_t)done < n_ids) {
         err_set(e, EX_DATAERR, "id %lu is none of the model's (%s)",
                 (unsigned long)load_le(d->ids.p + (size_t)done * WIDTH, WIDTH), d->opt.model);
-        return err_place_line(e, d->name, id_text_line(d->in.p, (size_t)done, line));
+        return err_place_line(e, d->name, id_text_line(p, (size_t)done, line));
     }
     if (used < 0) {
         *e = bad;
         return err_place_line(e, d->name, bad.line);
     }
-    d->n_ids += n;
-    memmove(d->in.p, d->in.p + used, d->in.len - (size_t)used);
-    d->in.len -= (size_t)used;
+    d->n_ids += n_ids;
+    return used;
+}
+
+/* A line is a document: if documents begin in a way of their own, it is decoded alone. */
+static int decode_text(struct decoding *d, bool ended, struct err *e)
+{
+    size_t at = 0;
+    for (bool more = true; more;) {
+        size_t n = d->in.len - at;
+        const unsigned char *end = decoder_has_begin(&d->decoder) ? memchr(d->in.p + at, '\n', n) : NULL;
+        more = end != NULL;
+        if (end)
+            n = (size_t)(end - (d->in.p + at)) + 1;
+        ptrdiff_t used = decode_decimal(d, at, n, ended, e);
+        if (used < 0)
+            return -1;
+        at += (size_t)used;
+        if (end)
+            decoder_begin(&d->decoder);
+    }
+    memmove(d->in.p, d->in.p + at, d->in.len - at);
+    d->in.len -= at;
     return 0;
 }
 
@@ -135,6 +156,7 @@ static int decode_file(struct decoding *d, const char *path, struct err *e)
     d->name = fd_name(path);
     d->n_ids = d->in.len = 0;
     d->line = 1;
+    decoder_begin(&d->decoder);
     int fd = fd_open_input(path, e);
     int rc = fd < 0 || fd_stamp(fd, d->name, &then, e) || buf_reserve(&d->in, IDS, e) ? -1 : decode_stream(d, fd, e);
     if (rc == 0 || e->code == EX_DATAERR)

@@ -84,6 +84,24 @@ static int put_role(struct buf *out, const char *role, const struct model_specia
                : 0;
 }
 
+/* How a model of characters differs from one of bytes. */
+static int put_characters(struct buf *out, const struct model *m, struct err *e)
+{
+    static const char *const places[N_PREFIX_PLACES] = {"if-missing", "always", "first"};
+    const struct model_unknown *u = &m->unknown;
+    if (!model_of_characters(m))
+        return 0;
+    if (buf_put_str(out, "units: characters\nunknown: ", e))
+        return -1;
+    int rc = u->bytes ? buf_put_str(out, "bytes", e) : put_text(out, m->token[u->id].p, m->token[u->id].len, e);
+    if (rc || buf_put_str(out, !u->bytes && u->fuse ? " fused\n" : "\n", e))
+        return -1;
+    if (m->metaspace.on && buf_printf(out, e, "metaspace: %s%s\n", m->prefix.len ? places[m->metaspace.place] : "never",
+                                      m->metaspace.split ? " split" : ""))
+        return -1;
+    return 0;
+}
+
 static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
     size_t tokens = 0, unreached;
@@ -107,8 +125,9 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
-             put_special(&out, m, e) || put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
+    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) ||
+             put_characters(&out, m, e) || put_vocab(&out, m, e) || put_special(&out, m, e) ||
+             put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
              fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
@@ -130,7 +149,7 @@ static int convert(const struct model_options *o, struct model *m, struct err *e
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
-    if (o->format->check(m, e) || model_save(m, o->format, o->path, e))
+    if (model_format_check(o->format, m, e) || model_save(m, o->format, o->path, e))
         return -1;
     warn(m, o->format);
     return 0;

@@ -52,7 +52,7 @@ static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, str
     (void)r, (void)e;
     for (size_t i = 0; i < d->n_splits; i++) {
         d->split[i].ahead = 0;
-        pretokenizer_begin(&d->split[i].counter.pretokenizer, x->inside);
+        pretokenizer_begin(&d->split[i].counter.pretokenizer, x->inside, x->later);
     }
     return 0;
 }

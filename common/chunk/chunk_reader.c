@@ -133,7 +133,8 @@ static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
     x->text_begin = x->text_end = text_begin;
     if (o->came == OVERLAP_ALL)
         return 0;
-    x->inside = x->begin > 0 && !o->run->form->documents && !x->before;
+    x->later = x->begin > 0 && !o->run->form->documents;
+    x->inside = x->later && !x->before;
     o->doc.begin = text_begin;
     o->doc.skipped = &o->run->skipped;
     o->run->form->begin(o->run->reader, &o->doc);
@@ -240,10 +241,8 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
  * piece is not the whole file. */
 static int set_cutter(struct cutter *c, const struct open_piece *o, const struct range_source *f, struct err *e)
 {
-    const struct rules *rules = &o->run->rules;
-    const struct pattern *known = rules_builtin(rules);
     bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
-    cutter_init(c, o->run->form, known && known->cut_inside, &o->run->special);
+    cutter_init(c, o->run->form, rules_cut_inside(&o->run->rules), &o->run->special);
     return whole || cut_is_local(c)
                ? 0
                : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run the same command again",

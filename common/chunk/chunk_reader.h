@@ -23,7 +23,8 @@ struct piece {
                                     piece's first frame, else `begin` */
     uint64_t text_end;           /* where it ends; known when the piece ends */
     uint64_t before;             /* as in struct chunk */
-    bool inside;                 /* it goes on inside a document, and not right after a special token */
+    bool later;                  /* it is not the start of a source, or of a document */
+    bool inside;                 /* nor right after a special token */
 };
 
 /* The functions of a program. All but close and is_full return -1 on error. */

@@ -52,6 +52,7 @@ int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struc
     r->rules.prefix = rules->prefix;
     r->rules.normalizer = rules->normalizer;
     r->rules.split = rules->split;
+    r->rules.metaspace = rules->metaspace;
     r->reading = *how;
     r->reading.id.len = 0;
     if (rules_set_regex(&r->rules, rules->regex, rules->n_regex, e) ||

@@ -4,6 +4,7 @@
 #include "encode/encode_repeats.h"
 #include "encode/prepare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -15,6 +16,13 @@ enum {
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e)
 {
     *w = (struct pretoken_encoder){.words = word_encoder_best()};
+    if (model_of_characters(model)) {
+        if (!(w->characters = calloc(1, sizeof *w->characters)))
+            return err_mem(e, "the characters", sizeof *w->characters);
+        if (character_model_init(w->characters, model, e))
+            return -1;
+        model = &w->characters->bytes;
+    }
     if (id_list_reserve(&w->out, SHORT_MAX, e) || merge_lookup_init(&w->merges, model, e))
         return -1;
     return 0;
@@ -25,6 +33,9 @@ void pretoken_encoder_free(struct pretoken_encoder *w)
     id_list_free(&w->out);
     long_encoder_free(&w->heap);
     merge_lookup_free(&w->merges);
+    if (w->characters)
+        character_model_free(w->characters);
+    free(w->characters);
     *w = (struct pretoken_encoder){0};
 }
 
@@ -60,9 +71,14 @@ static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, si
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     bool done;
-    if (prepare_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e))
+    if (prepare_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e) || (!done && encode_any(w, p, n, e)))
         return -1;
-    return done ? 0 : encode_any(w, p, n, e);
+    if (!w->characters)
+        return 0;
+    if (id_list_reserve(&w->out, n - w->out.n, e))
+        return -1;
+    w->out.n = character_model_expand(w->characters, w->out.id, w->out.n);
+    return 0;
 }
 
 static void take_out(const struct pretoken_encoder *w, struct word *word)
@@ -98,6 +114,8 @@ int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n
                 return -1;
             take_out(w, &word[i]);
         }
+        for (size_t i = 0; i < some && w->characters; i++)
+            word[i].n_ids = (uint32_t)character_model_expand(w->characters, word[i].id, word[i].n_ids);
     }
     return 0;
 }

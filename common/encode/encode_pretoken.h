@@ -9,6 +9,8 @@
  *   a few long runs          encode_repeats
  *   up to 1022 bytes         encode_vector, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
+ * A model of characters is encoded as one of bytes (model/character_model.h).
+ *
  * After some pretokens a model is prepared for many (prepare_merges): then one that is not regular as it is may turn
  * out to be so, and the characters are known that certainly merge.
  */
@@ -20,10 +22,12 @@
 #include "encode/encode_vector.h"
 #include "encode/ids.h"
 #include "encode/merge_lookup.h"
+#include "model/character_model.h"
 
 #include <stddef.h>
 
 struct pretoken_encoder {
+    struct character_model *characters; /* owned; whose bytes are encoded; NULL: the model is one of bytes */
     struct merge_lookup merges;
     struct id_list out; /* the tokens of the last pretoken */
     struct long_encoder heap;

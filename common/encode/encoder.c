@@ -17,8 +17,11 @@ int encoder_init(struct encoder *en, const struct model *model, bool wide, struc
 {
     en->pretoken = (struct pretoken_encoder){0};
     en->new_ids = (struct id_list){0};
+    en->pairs = (struct char_pairs){0};
+    en->has_pairs = token_pairs_apply(model);
     en->pack_keys = pack_keys_best();
-    if (id_cache_init(&en->cache, wide, e) || pretoken_encoder_init(&en->pretoken, model, e)) {
+    if (id_cache_init(&en->cache, wide, e) || pretoken_encoder_init(&en->pretoken, model, e) ||
+        (en->has_pairs && token_pairs_init(&en->pairs, model, e))) {
         encoder_free(en);
         return -1;
     }
@@ -30,6 +33,7 @@ void encoder_free(struct encoder *en)
     pretoken_encoder_free(&en->pretoken);
     id_cache_free(&en->cache);
     id_list_free(&en->new_ids);
+    char_pairs_free(&en->pairs);
 }
 
 /* ---- Looking up values ---- */

@@ -6,6 +6,7 @@
 #include "encode/encode_pretoken.h"
 #include "encode/id_cache.h"
 #include "encode/ids.h"
+#include "encode/token_pairs.h"
 #include "model/model.h"
 #include "pretok/packed_key.h"
 
@@ -26,6 +27,8 @@ struct new_pretoken {
 };
 
 struct encoder {
+    struct char_pairs pairs; /* for pretoken_sink.pairs, if the model may use it: has_pairs */
+    bool has_pairs;
     struct pretoken_encoder pretoken; /* encodes what is not in the cache */
     struct id_cache cache;
     pack_keys_fn *pack_keys;

@@ -81,7 +81,8 @@ static int special(void *ctx, size_t token, size_t end, struct err *e)
 
 int tokenize_open(struct tokenize *t, const struct rules *rules, enum invalid_policy invalid, struct err *e)
 {
-    const struct pretoken_sink sink = {pretokens, special, t};
+    const struct pretoken_sink sink = {
+        .words = pretokens, .special = special, .pairs = t->encoder->has_pairs ? &t->encoder->pairs : NULL, .ctx = t};
     return pretokenizer_open(&t->pretokenizer, rules, invalid, &sink, e);
 }
 

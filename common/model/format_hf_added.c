@@ -82,6 +82,22 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
+/* Normalizers change the content of added tokens that are "normalized" as well, and these are found in changed text. */
+static int check_normalized(struct hf_reader *in)
+{
+    const struct hf_metaspace *s = &in->metaspace;
+    char show[60];
+    for (size_t i = 0; i < in->added.n; i++) {
+        const struct hf_added *a = &in->added.p[i];
+        if (a->normalized && (s->prepend || (s->replace && (memmem(a->p, a->len, METASPACE, METASPACE_LEN) ||
+                                                            memchr(a->p, ' ', a->len)))))
+            return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                          "added token \"%s\" is \"normalized\" with %s: not supported",
+                          build_show(show, sizeof show, a->p, a->len, false), s->prepend ? "Prepend" : "Replace");
+    }
+    return 0;
+}
+
 /* Whether an added token that is found in the text and one that is found in normalized text can overlap; also if it
  * would take too long to tell. */
 static bool kinds_overlap(const struct hf_tokens *added)
@@ -160,7 +176,7 @@ static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id
     unsigned char *bytes = model_room(in->m, a->len + BYTE_LEVEL_PAD + MODEL_PAD, in->r.e); /* not kept */
     if (!bytes)
         return -1;
-    size_t n = byte_level_get(bytes, a->p, a->len);
+    size_t n = spelling_get(in->m->spelling, bytes, a->p, a->len);
     *spelled = n != BYTE_LEVEL_NOT;
     if (!*spelled) {
         *same = true;
@@ -172,12 +188,18 @@ static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id
     return 0;
 }
 
+/* Whether the pretokenizer may start with this token: a byte, or a character. */
+static bool is_unit(const struct model *m, const struct model_token *t)
+{
+    return t->len == 1 || (model_of_characters(m) && t->len == utf8_char_len(t->p[0]));
+}
+
 /* Whether text becomes this token of the vocabulary without being an added token. */
 static bool may_be_made(const struct hf_reader *in, uint32_t id)
 {
     const struct model_token *t = &in->m->token[id];
     bool cut;
-    return t->len == 1 || build_is_merged(&in->b, id) ||
+    return is_unit(in->m, t) || build_is_merged(&in->b, id) ||
            (in->m->ignore_merges && utf8_valid_len(t->p, t->len, &cut) == t->len);
 }
 
@@ -201,6 +223,8 @@ static int take_unchecked(struct hf_reader *in)
  * on, as Hugging Face counts. The ids of these must be the same in the file; those of keys are not looked at there. */
 int hf_take_added(struct hf_reader *in)
 {
+    if (check_normalized(in))
+        return -1;
     if (in->rules_only)
         return take_unchecked(in);
     struct model *m = in->m;
@@ -223,7 +247,8 @@ int hf_take_added(struct hf_reader *in)
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" has the id %llu, but %llu is the one that Hugging Face tokenizers gives it", show,
                 (unsigned long long)a->id, (unsigned long long)want);
-        if (keyed && !same && may_be_made(in, id))
+        /* In a model of characters the token's text is that of the key, also when it is decoded. */
+        if (keyed && !same && !model_of_characters(m) && may_be_made(in, id))
             return err_at(
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" is how token %lu is spelled, which other text becomes: the id would mean both, "
@@ -232,8 +257,10 @@ int hf_take_added(struct hf_reader *in)
         if (!keyed && build_token(&in->b, a->p, a->len, false, want))
             return -1;
         const struct model_token *t = &m->token[want];
-        /* A key that text can produce only as the added token is nothing but the added token. */
-        bool only_added = keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id);
+        /* A key that text can produce only as the added token is nothing but the added token. (Of characters, the same
+         * key may be spelled otherwise in text.) */
+        bool only_added = keyed && t->vocab && !is_unit(m, t) && !build_is_merged(&in->b, id) &&
+                          (same || !model_of_characters(m) || !m->ignore_merges);
         if (only_added && build_remove(&in->b, id, a->p, a->len))
             return -1;
         if (build_special(&in->b, (struct model_special){.p = a->p,

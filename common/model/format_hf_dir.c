@@ -56,6 +56,7 @@ const struct model_format format_hf_dir = {
     .is_directory = true,
     .names_eos = true,
     .has_merge_forms = true,
+    .has_characters = true,
     .has_ids = true,
     .special_first = true,
 };

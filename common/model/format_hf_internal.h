@@ -28,6 +28,30 @@ struct hf_tokens {
     size_t n, cap;
 };
 
+/* A short string, for messages and comparisons. */
+struct hf_word {
+    char s[64];
+};
+
+/* The steps of a decoder come in this order, each at most once. */
+enum hf_decoder_stage {
+    HF_DECODES_NOTHING,
+    HF_DECODES_SPACES,
+    HF_DECODES_BYTES,
+    HF_DECODES_FUSED,
+    HF_DECODES_STRIPPED
+};
+
+/* What makes U+2581 of spaces, and puts one before text: normalizers, or the pre_tokenizer Metaspace. */
+struct hf_metaspace {
+    bool replace;         /* Replace " " by U+2581, */
+    bool prepend;         /* Prepend, */
+    bool space_prepended; /* Prepend of a space that no Replace has seen yet */
+    bool pretokenizer;    /* or Metaspace, and its settings */
+    bool split;
+    struct hf_word scheme;
+};
+
 struct hf_reader {
     struct json_reader r;
     struct build b;
@@ -35,12 +59,13 @@ struct hf_reader {
     struct hf_tokens added;
     size_t n_vocab;  /* keys of the vocabulary */
     bool byte_level; /* there was a pre_tokenizer ByteLevel */
-    bool rules_only; /* the vocabulary and the merges are skipped */
-};
-
-/* A short string, for messages and comparisons. */
-struct hf_word {
-    char s[64];
+    bool ordered; /* normalizer, pre_tokenizer or decoder came before the model: so it is known how that is spelled */
+    struct hf_metaspace metaspace;
+    struct hf_word unk_token;
+    bool has_decoder;
+    enum hf_decoder_stage decoder_stage;
+    struct hf_word decoder_other; /* a step of the decoder that is not supported for characters */
+    bool rules_only;              /* the vocabulary and the merges are skipped */
 };
 
 /* Reads a string, cut off if it is long, or null, which gives "". */
@@ -70,6 +95,21 @@ int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bo
 /* Reads its text, which is a string; sets p and len. -1: error. */
 int hf_read_content(struct json_reader *r, struct build *b, struct hf_added *a);
 int hf_tokens_add(struct hf_tokens *to, struct hf_added a, struct err *e);
+
+/* format_hf_characters.c, for models of characters. */
+struct hf_normalizer {
+    struct hf_word type, prepend, content;
+    struct buf pattern; /* owned; a regex as hf_read_pattern gives it */
+};
+int hf_take_normalizer(struct hf_reader *in, const struct hf_normalizer *n); /* one step: Prepend or Replace */
+int hf_read_decoder(struct hf_reader *in);                                   /* not null */
+int hf_take_characters(struct hf_reader *in); /* after the model was read: what becomes of unknown characters */
+int hf_take_decoding(struct hf_reader *in);   /* after all was read */
+
+/* format_hf_pretok.c: reads {"Regex": "..."} or {"String": "..."} as a regex. */
+int hf_read_pattern(struct json_reader *r, struct buf *regex);
+/* Whether such a regex matches this string, of one character, and nothing else. */
+bool hf_pattern_is(const struct buf *regex, const char *s);
 
 /* Adds the added tokens to the model, after all has been read; sets the ids that are HF_NEXT_ID. */
 int hf_take_added(struct hf_reader *in);

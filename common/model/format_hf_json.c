@@ -1,8 +1,9 @@
 /* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
  *
  * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings
- * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
- * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
+ * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, offsets,
+ * and the decoder of byte-level models. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that
+ * project.
  */
 #include "model/format_hf_config.h"
 #include "model/format_hf_internal.h"
@@ -17,52 +18,78 @@
 
 static int read_normalizer(struct hf_reader *in);
 
-enum { NORMALIZER_TYPE, NORMALIZERS };
+enum { NORMALIZER_TYPE, NORMALIZERS, PREPEND, PATTERN, CONTENT };
 
 struct normalizer_step {
     struct hf_reader *in;
-    struct hf_word type;
+    struct hf_normalizer step;
 };
 
 static int read_normalizer_key(void *ctx, int key)
 {
-    struct normalizer_step *s = ctx;
-    struct json_reader *r = &s->in->r;
+    struct normalizer_step *n = ctx;
+    struct json_reader *r = &n->in->r;
     int item;
-    if (key == NORMALIZER_TYPE)
-        return hf_read_word(r, &s->type);
-    if (json_read_array(r))
-        return -1;
-    while ((item = json_read_item(r)) > 0)
-        if (read_normalizer(s->in))
+    switch (key) {
+    case NORMALIZER_TYPE:
+        return hf_read_word(r, &n->step.type);
+    case PREPEND:
+        return hf_read_word(r, &n->step.prepend);
+    case PATTERN:
+        return hf_read_pattern(r, &n->step.pattern);
+    case CONTENT:
+        return json_read_peek(r) == '"' ? hf_read_word(r, &n->step.content) : json_read_skip(r); /* of another type */
+    default:
+        if (json_read_array(r))
             return -1;
-    return item;
+        while ((item = json_read_item(r)) > 0)
+            if (read_normalizer(n->in))
+                return -1;
+        return item;
+    }
 }
 
-/* Accepts null, NFC, and sequences of these: NFC twice is NFC. */
+/* null, a step, or a sequence of these. */
 static int read_normalizer(struct hf_reader *in)
 {
-    static const char *const keys[] = {"type", "normalizers", NULL};
-    struct normalizer_step s = {.in = in};
+    static const char *const keys[] = {"type", "normalizers", "prepend", "pattern", "content", NULL};
+    struct normalizer_step n = {.in = in};
     uint32_t seen = 0;
     int null = json_read_null(&in->r);
     if (null)
         return null < 0 ? -1 : 0;
-    if (json_read_members(&in->r, keys, &seen, read_normalizer_key, &s))
-        return -1;
-    if (strcmp(s.type.s, "NFC") == 0)
-        in->m->normalizer = NORMALIZER_NFC;
-    else if (strcmp(s.type.s, "Sequence") != 0)
-        return json_read_fail(&in->r,
-                              "normalizer \"%s\": this changes the text before it is split, in a way that is not "
-                              "supported; NFC is",
-                              s.type.s);
-    return 0;
+    int rc = json_read_members(&in->r, keys, &seen, read_normalizer_key, &n);
+    if (rc == 0 && strcmp(n.step.type.s, "Sequence") != 0)
+        rc = hf_take_normalizer(in, &n.step);
+    buf_free(&n.step.pattern);
+    return rc;
 }
 
 /* ---- The whole ---- */
 
-enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, MODEL };
+enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, DECODER, MODEL };
+
+/* How the model is spelled depends on what came before it. */
+static int read_model(struct hf_reader *in)
+{
+    const bool spaces = in->metaspace.replace || in->metaspace.pretokenizer;
+    if (!in->byte_level && in->ordered)
+        in->m->spelling = spaces ? SPELLING_SPACES : SPELLING_TEXT;
+    return hf_read_model(in);
+}
+
+static int check_spelling(const struct hf_reader *in)
+{
+    const bool spaces = in->metaspace.replace || in->metaspace.pretokenizer;
+    const char *why = NULL;
+    if (in->byte_level && (spaces || in->metaspace.prepend))
+        why = "a pre_tokenizer ByteLevel, and U+2581 for spaces: not supported together";
+    else if (!in->byte_level &&
+             (in->m->spelling == SPELLING_BYTE_LEVEL || spaces != (in->m->spelling == SPELLING_SPACES)))
+        why =
+            "no pre_tokenizer ByteLevel, and normalizer and pre_tokenizer do not come before the model: not supported";
+    return why ? err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET, "%s", why) : 0;
+}
 
 static int read_top_key(void *ctx, int key)
 {
@@ -85,19 +112,24 @@ static int read_top_key(void *ctx, int key)
     case ADDED_TOKENS:
         return hf_read_added_tokens(in);
     case NORMALIZER:
+        in->ordered = true;
         return read_normalizer(in);
     case PRE_TOKENIZER:
+        in->ordered = true;
         null = json_read_null(r);
         return null < 0 ? -1 : null ? 0 : hf_read_pre_tokenizer(in);
+    case DECODER:
+        null = json_read_null(r);
+        return null < 0 ? -1 : null ? 0 : hf_read_decoder(in);
     default:
-        return hf_read_model(in);
+        return read_model(in);
     }
 }
 
 static int read_top(struct hf_reader *in)
 {
-    static const char *const keys[] = {"version", "truncation", "added_tokens", "normalizer", "pre_tokenizer",
-                                       "model",   NULL};
+    static const char *const keys[] = {"version",       "truncation", "added_tokens", "normalizer",
+                                       "pre_tokenizer", "decoder",    "model",        NULL};
     struct json_reader *r = &in->r;
     uint32_t seen = 0;
     if (json_read_members(r, keys, &seen, read_top_key, in) || json_read_end(r))
@@ -106,10 +138,7 @@ static int read_top(struct hf_reader *in)
         return err_at(r->e, EX_DATAERR, r->name, ERR_NO_OFFSET,
                       "JSON without \"model\": not a tokenizer.json; for GPT-2's vocab.json and merges.txt name their "
                       "directory");
-    if (!in->byte_level)
-        return err_at(r->e, EX_DATAERR, r->name, ERR_NO_OFFSET,
-                      "no pre_tokenizer ByteLevel: not a byte-level model, which is not supported");
-    return 0;
+    return check_spelling(in) || hf_take_decoding(in) ? -1 : 0;
 }
 
 static int check_all(struct hf_reader *in)
@@ -170,6 +199,7 @@ const struct model_format format_hf_json = {
     .check = convert_to_merges,
     .write = write_hf_json,
     .has_merge_forms = true,
+    .has_characters = true,
     .has_ids = true,
     .special_first = true,
 };

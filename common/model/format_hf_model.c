@@ -9,8 +9,10 @@ static int bad_merge(struct hf_reader *in, struct str s)
 {
     return json_read_utf8(&in->r, s)
                ? -1
-               : json_read_fail(&in->r, "merge %zu: \"%.*s\" is not in byte-to-unicode form",
-                                in->m->n_merges + in->b.n_wait, (int)(s.len < 60 ? s.len : 60), s.p);
+               : json_read_fail(&in->r, "merge %zu: \"%.*s\" is %s", in->m->n_merges + in->b.n_wait,
+                                (int)(s.len < 60 ? s.len : 60), s.p,
+                                in->m->spelling == SPELLING_BYTE_LEVEL ? "not in byte-to-unicode form"
+                                                                       : "empty, or has a space: not supported");
 }
 
 /* Adds one side of a merge. Returns its length, or BYTE_LEVEL_NOT after an error. */
@@ -19,7 +21,7 @@ static size_t take_side(struct hf_reader *in, size_t before, struct str s)
     unsigned char *to = build_merge_room(&in->b, before + s.len);
     if (!to)
         return BYTE_LEVEL_NOT;
-    size_t n = byte_level_get(to + before, s.p, s.len);
+    size_t n = spelling_get(in->m->spelling, to + before, s.p, s.len);
     if (n == BYTE_LEVEL_NOT || !n) {
         bad_merge(in, s);
         return BYTE_LEVEL_NOT;
@@ -63,10 +65,10 @@ static int read_line(struct hf_reader *in)
     unsigned char *to = build_merge_room(&in->b, s.len);
     if (!to)
         return -1;
-    size_t left = byte_level_get(to, s.p, n);
-    size_t right =
-        space && left != BYTE_LEVEL_NOT ? byte_level_get(to + left, space + 1, s.len - n - 1) : BYTE_LEVEL_NOT;
-    if (right == BYTE_LEVEL_NOT || !left || !right) /* a second space would be in no key */
+    size_t left = spelling_get(in->m->spelling, to, s.p, n), right = BYTE_LEVEL_NOT;
+    if (space && left != BYTE_LEVEL_NOT && !memchr(space + 1, ' ', s.len - n - 1))
+        right = spelling_get(in->m->spelling, to + left, space + 1, s.len - n - 1);
+    if (right == BYTE_LEVEL_NOT || !left || !right)
         return bad_merge(in, s);
     return build_merge(&in->b, left, right);
 }
@@ -179,7 +181,6 @@ static int read_model_key(void *ctx, int key)
     struct hf_reader *in = ctx;
     struct json_reader *r = &in->r;
     struct hf_word word;
-    bool fallback = false, fuse;
     int rc;
     switch (key) {
     case TYPE:
@@ -190,18 +191,16 @@ static int read_model_key(void *ctx, int key)
                    : json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", word.s);
     case DROPOUT:
         return read_dropout(r);
-    case UNK_TOKEN: /* nothing is unknown, as all bytes are tokens */
-        return hf_read_word(r, &word);
+    case UNK_TOKEN:
+        return hf_read_word(r, &in->unk_token);
     case FUSE_UNK:
-        return json_read_bool(r, &fuse);
+        return json_read_bool(r, &in->m->unknown.fuse);
     case BYTE_FALLBACK:
-        if (json_read_bool(r, &fallback))
-            return -1;
-        return fallback ? json_read_fail(r, "byte_fallback: not supported, only byte-level BPE") : 0;
+        return json_read_bool(r, &in->m->unknown.bytes);
     case IGNORE_MERGES:
         return json_read_bool(r, &in->m->ignore_merges);
     case VOCAB:
-        if (in->rules_only)
+        if (in->rules_only && in->m->spelling != SPELLING_SPACES)
             return skip_vocab(r);
         rc = vocab_json_read(r, &in->b);
         in->n_vocab = in->b.n_tokens;
@@ -221,5 +220,5 @@ int hf_read_model(struct hf_reader *in)
         return -1;
     if (!(seen & 1U << VOCAB) || !(seen & 1U << MERGES))
         return json_read_fail(r, "the model has no \"%s\"", seen & 1U << VOCAB ? "merges" : "vocab");
-    return in->rules_only ? 0 : build_merges_end(&in->b);
+    return (in->rules_only ? build_tokens_end(&in->b) : build_merges_end(&in->b)) || hf_take_characters(in) ? -1 : 0;
 }

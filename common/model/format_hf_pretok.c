@@ -18,12 +18,20 @@ enum {
     INVERT,
     INDIVIDUAL_DIGITS,
     DELIMITER,
+    REPLACEMENT,
+    PREPEND_SCHEME,
+    SPLIT,
     PRETOKENIZERS,
     N_STEP_KEYS
 };
 static const char *const step_keys[] = {
-    "type",   "add_prefix_space",  "trim_offsets", "use_regex",     "pattern", "behavior",
-    "invert", "individual_digits", "delimiter",    "pretokenizers", NULL,
+    "type",           "add_prefix_space",
+    "trim_offsets",   "use_regex",
+    "pattern",        "behavior",
+    "invert",         "individual_digits",
+    "delimiter",      "replacement",
+    "prepend_scheme", "split",
+    "pretokenizers",  NULL,
 };
 
 /* The classes of characters in tokenizers 0.23.3, whose parts have different versions of Unicode; found by trying all
@@ -48,7 +56,7 @@ static const char *const step_keys[] = {
 /* The settings of a step, of whatever type. */
 struct step {
     struct hf_reader *in;
-    struct hf_word type, behavior;
+    struct hf_word type, behavior, replacement, scheme;
     bool flag[N_STEP_KEYS]; /* of the keys whose value is one */
     bool has_children;
     struct buf regex; /* owned */
@@ -68,8 +76,7 @@ static int escape_regex(struct buf *out, struct str s, struct err *e)
     return 0;
 }
 
-/* {"Regex": "..."} or {"String": "..."} */
-static int read_pattern(struct json_reader *r, struct buf *regex)
+int hf_read_pattern(struct json_reader *r, struct buf *regex)
 {
     static const char *const kinds[] = {"Regex", "String", NULL};
     struct str s;
@@ -94,6 +101,16 @@ static int read_pattern(struct json_reader *r, struct buf *regex)
         regex->p[regex->len] = '\0'; /* not counted */
     }
     return more < 0 ? -1 : regex->len ? 0 : json_read_fail(r, "a pattern must have a \"Regex\" or a \"String\"");
+}
+
+bool hf_pattern_is(const struct buf *regex, const char *s)
+{
+    struct str p = buf_str(regex);
+    if (p.len && p.p[0] == '\\') {
+        p.p++;
+        p.len--;
+    }
+    return str_equal(p, str_of(s));
 }
 
 static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
@@ -156,11 +173,32 @@ static int take_split(struct hf_reader *in, const struct step *s)
     enum split_how split;
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
+    if (in->metaspace.replace && hf_pattern_is(&s->regex, " "))
+        return 0; /* no space is left */
     if (!s->regex.len)
         return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
     if (read_behavior(r, s, s->flag[INVERT], &split))
         return -1;
     return take_regex(in, buf_str(&s->regex), split);
+}
+
+/* As in Hugging Face: the scheme is "always" if there is none, and add_prefix_space, of older files, must not be
+ * against it. */
+static int take_metaspace(struct hf_reader *in, const struct step *s)
+{
+    struct hf_metaspace *to = &in->metaspace;
+    const char *scheme = s->seen & 1U << PREPEND_SCHEME ? s->scheme.s : "always";
+    if (need_keys(&in->r, s, 1U << REPLACEMENT))
+        return -1;
+    if (strcmp(s->replacement.s, METASPACE) || in->m->n_regex || to->pretokenizer ||
+        (s->seen & 1U << ADD_PREFIX_SPACE && !s->flag[ADD_PREFIX_SPACE] && strcmp(scheme, "never")) ||
+        (strcmp(scheme, "always") && strcmp(scheme, "first") && strcmp(scheme, "never")))
+        return json_read_fail(&in->r,
+                              "pre_tokenizer Metaspace with these settings, or after another step: not supported");
+    to->pretokenizer = true;
+    to->split = s->flag[SPLIT];
+    memcpy(to->scheme.s, scheme, strlen(scheme) + 1);
+    return 0;
 }
 
 /* The text after it is in byte-to-unicode form: SPLIT_BYTE_LEVEL. */
@@ -229,6 +267,7 @@ static int take_step(struct hf_reader *in, const struct step *s)
         {"Digits", take_digits},         {"Punctuation", take_punctuation},
         {"Whitespace", take_whitespace}, {"WhitespaceSplit", take_whitespace_split},
         {"BertPreTokenizer", take_bert}, {"CharDelimiterSplit", take_char_delimiter},
+        {"Metaspace", take_metaspace},
     };
     const char *type = s->type.s;
     if (s->has_children != !strcmp(type, "Sequence"))
@@ -263,11 +302,16 @@ static int read_step_key(void *ctx, int key)
     case TYPE:
         return hf_read_word(r, &s->type);
     case PATTERN:
-        return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type of step */
+        return json_read_peek(r) == '{' ? hf_read_pattern(r, &s->regex)
+                                        : json_read_skip(r); /* of another type of step */
     case BEHAVIOR:
         return hf_read_word(r, &s->behavior);
     case DELIMITER:
         return read_delimiter(r, &s->regex);
+    case REPLACEMENT:
+        return hf_read_word(r, &s->replacement);
+    case PREPEND_SCHEME:
+        return hf_read_word(r, &s->scheme);
     case PRETOKENIZERS:
         s->has_children = true;
         if (json_read_array(r))
@@ -284,7 +328,7 @@ static int read_step_key(void *ctx, int key)
 
 int hf_read_pre_tokenizer(struct hf_reader *in)
 {
-    struct step s = {.in = in, .flag[USE_REGEX] = true};
+    struct step s = {.in = in, .flag[USE_REGEX] = true, .flag[SPLIT] = true};
     int rc = json_read_members(&in->r, step_keys, &s.seen, read_step_key, &s) || take_step(in, &s) ? -1 : 0;
     buf_free(&s.regex);
     return rc;

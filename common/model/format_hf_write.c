@@ -34,19 +34,6 @@ static void put_added_tokens(struct json_writer *w, const struct model *m)
     json_write_end(w, ']');
 }
 
-static void put_normalizer(struct json_writer *w, const struct model *m)
-{
-    json_write_key(w, "normalizer");
-    if (m->normalizer == NORMALIZER_NONE) {
-        json_write_null(w);
-        return;
-    }
-    json_write_begin(w, '{');
-    json_write_key(w, "type");
-    json_write_str(w, "NFC");
-    json_write_end(w, '}');
-}
-
 static void put_byte_level(struct json_writer *w, bool add_prefix_space, bool use_regex)
 {
     json_write_begin(w, '{');
@@ -100,12 +87,154 @@ static void put_step(struct json_writer *w, struct str regex, enum split_how spl
         put_split(w, regex, split);
 }
 
+/* ---- Models of characters ---- */
+
+static void put_type(struct json_writer *w, const char *type)
+{
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, type);
+}
+
+static void put_word(struct json_writer *w, const char *key, const char *word)
+{
+    json_write_key(w, key);
+    json_write_str(w, word);
+}
+
+static void put_replace(struct json_writer *w, const char *from, const char *to)
+{
+    put_type(w, "Replace");
+    json_write_key(w, "pattern");
+    json_write_begin(w, '{');
+    put_word(w, "String", from);
+    json_write_end(w, '}');
+    put_word(w, "content", to);
+    json_write_end(w, '}');
+}
+
+/* split: of the pre_tokenizer; of the decoder it has no meaning. */
+static void put_metaspace(struct json_writer *w, const char *scheme, bool split)
+{
+    put_type(w, "Metaspace");
+    put_word(w, "replacement", METASPACE);
+    put_word(w, "prepend_scheme", scheme);
+    json_write_key(w, "split");
+    json_write_bool(w, split);
+    json_write_end(w, '}');
+}
+
+/* Whether the pre_tokenizer Metaspace says what happens to spaces, and not normalizers. */
+static bool has_metaspace(const struct model *m)
+{
+    const struct metaspace *s = &m->metaspace;
+    return s->on && (s->split || (m->prefix.len && s->place != PREFIX_ALWAYS));
+}
+
+static void put_nfc(struct json_writer *w)
+{
+    put_type(w, "NFC");
+    json_write_end(w, '}');
+}
+
+/* NFC, Prepend and Replace, as far as the model has them. */
+static void put_normalizer(struct json_writer *w, const struct model *m)
+{
+    const bool nfc = m->normalizer == NORMALIZER_NFC, spaces = m->metaspace.on && !has_metaspace(m),
+               prepend = spaces && m->prefix.len, several = prepend || (nfc && spaces);
+    json_write_key(w, "normalizer");
+    if (!nfc && !spaces)
+        json_write_null(w);
+    if (several) {
+        put_type(w, "Sequence");
+        json_write_key(w, "normalizers");
+        json_write_begin(w, '[');
+    }
+    if (nfc)
+        put_nfc(w);
+    if (prepend) {
+        put_type(w, "Prepend");
+        put_word(w, "prepend", METASPACE);
+        json_write_end(w, '}');
+    }
+    if (spaces)
+        put_replace(w, " ", METASPACE);
+    if (several) {
+        json_write_end(w, ']');
+        json_write_end(w, '}');
+    }
+}
+
+static void put_steps(struct json_writer *w, const struct model_decoding *d)
+{
+    put_type(w, "Sequence");
+    json_write_key(w, "decoders");
+    json_write_begin(w, '[');
+    if (d->spaces && d->strip_token)
+        put_metaspace(w, "always", true);
+    else if (d->spaces)
+        put_replace(w, METASPACE, " ");
+    if (d->bytes) {
+        put_type(w, "ByteFallback");
+        json_write_end(w, '}');
+    }
+    put_type(w, "Fuse");
+    json_write_end(w, '}');
+    if (d->strip) {
+        put_type(w, "Strip");
+        put_word(w, "content", " ");
+        json_write_key(w, "start");
+        json_write_uint(w, 1);
+        json_write_key(w, "stop");
+        json_write_uint(w, 0);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+    json_write_end(w, '}');
+}
+
+static void put_decoder(struct json_writer *w, const struct model *m)
+{
+    if (!model_of_characters(m))
+        put_byte_level(w, true, true);
+    else if (m->decoding.unknown)
+        json_write_null(w);
+    else
+        put_steps(w, &m->decoding);
+}
+
+/* Splits, if there are any, or Metaspace. */
+static void put_character_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex,
+                                        const unsigned char *split, size_t n)
+{
+    static const char *const schemes[N_PREFIX_PLACES] = {
+        [PREFIX_IF_MISSING] = "always", [PREFIX_ALWAYS] = "always", [PREFIX_FIRST] = "first"};
+    json_write_key(w, "pre_tokenizer");
+    if (has_metaspace(m)) {
+        put_metaspace(w, m->prefix.len ? schemes[m->metaspace.place] : "never", m->metaspace.split);
+    } else if (!n) {
+        json_write_null(w);
+    } else {
+        put_type(w, "Sequence");
+        json_write_key(w, "pretokenizers");
+        json_write_begin(w, '[');
+        for (size_t i = 0; i < n; i++)
+            put_step(w, regex[i], split ? split[i] : SPLIT_ISOLATED);
+        json_write_end(w, ']');
+        json_write_end(w, '}');
+    }
+}
+
 /* The steps: how n regexes split. ByteLevel stands before the first that sees the text in its form, or last; it can
  * have the regex of gpt2 before that, and puts a space before the text, if it is the first step. */
 static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex,
                              const unsigned char *split, size_t n)
 {
     size_t level = 0;
+    if (model_of_characters(m)) {
+        put_character_pre_tokenizer(w, m, regex, split, n);
+        return 0;
+    }
     while (level < n && !(split && split[level] & SPLIT_BYTE_LEVEL))
         level++;
     bool gpt2 = level && !(split && split[level - 1]) && str_equal(regex[level - 1], *pattern_at(PATTERN_GPT2)->regex);
@@ -137,11 +266,11 @@ static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const
     return 0;
 }
 
-/* Writes a token in byte-to-unicode form to *text. */
-static int put_token(struct buf *text, const struct model_token *t, struct err *e)
+/* Writes a token as it is spelled to *text. */
+static int put_token(struct buf *text, const struct model *m, uint32_t id, struct err *e)
 {
     text->len = 0;
-    return byte_level_put(text, t->p, t->len, e);
+    return spelling_put(m->spelling, text, m->token[id].p, m->token[id].len, e);
 }
 
 static void put_merges(struct json_writer *w, const struct model *m)
@@ -150,8 +279,7 @@ static void put_merges(struct json_writer *w, const struct model *m)
     json_write_key(w, "merges");
     json_write_begin(w, '[');
     for (size_t k = 0; k < m->n_merges; k++) {
-        if (put_token(&left, &m->token[m->merge[k].left], w->e) ||
-            put_token(&right, &m->token[m->merge[k].right], w->e)) {
+        if (put_token(&left, m, m->merge[k].left, w->e) || put_token(&right, m, m->merge[k].right, w->e)) {
             w->failed = true;
             break;
         }
@@ -169,6 +297,21 @@ static void put_merges(struct json_writer *w, const struct model *m)
     buf_free(&right);
 }
 
+static void put_unk_token(struct json_writer *w, const struct model *m)
+{
+    struct buf key = {0};
+    if (!model_of_characters(m) || m->unknown.id == MODEL_NO_ID) {
+        json_write_null(w);
+        return;
+    }
+    const struct model_token *t = &m->token[m->unknown.id];
+    if (t->vocab ? put_token(&key, m, m->unknown.id, w->e) : buf_put(&key, t->p, t->len, w->e))
+        w->failed = true;
+    else
+        json_write_bytes(w, key.p, key.len);
+    buf_free(&key);
+}
+
 static void put_model(struct json_writer *w, const struct model *m)
 {
     json_write_key(w, "model");
@@ -178,15 +321,15 @@ static void put_model(struct json_writer *w, const struct model *m)
     json_write_key(w, "dropout");
     json_write_null(w);
     json_write_key(w, "unk_token");
-    json_write_null(w);
+    put_unk_token(w, m);
     json_write_key(w, "continuing_subword_prefix");
     json_write_null(w);
     json_write_key(w, "end_of_word_suffix");
     json_write_null(w);
     json_write_key(w, "fuse_unk");
-    json_write_bool(w, false);
+    json_write_bool(w, m->unknown.fuse);
     json_write_key(w, "byte_fallback");
-    json_write_bool(w, false);
+    json_write_bool(w, m->unknown.bytes);
     json_write_key(w, "ignore_merges");
     json_write_bool(w, m->ignore_merges);
     json_write_key(w, "vocab");
@@ -219,7 +362,7 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
     json_write_key(&w, "post_processor");
     json_write_null(&w);
     json_write_key(&w, "decoder");
-    put_byte_level(&w, true, true);
+    put_decoder(&w, m);
     put_model(&w, m);
     json_write_end(&w, '}');
     return json_write_done(&w);

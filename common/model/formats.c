@@ -11,6 +11,15 @@ const struct model_format *model_format_at(size_t i)
     return i < N_FORMATS ? formats[i] : NULL;
 }
 
+int model_format_check(const struct model_format *f, struct model *m, struct err *e)
+{
+    if (model_of_characters(m) && !f->has_characters)
+        return err_set(e, EX_USAGE,
+                       "-f %s is for models of bytes, and this one starts from characters (SentencePiece): use -f json",
+                       f->name);
+    return f->check(m, e);
+}
+
 const char *const *model_format_names(void)
 {
     static const char *names[N_FORMATS + 1];

@@ -61,6 +61,7 @@ struct model_format {
     const char *implied;          /* the pattern that readers assume if the format cannot name it; else NULL */
     bool names_eos;               /* says which token ends a text (model_eos) */
     bool has_merge_forms;         /* merges can be arrays or strings (merges_as_strings) */
+    bool has_characters;          /* it can express models of characters */
     bool has_ids;                 /* false: only merges, so the order of ids does not matter */
     bool special_first;           /* by default special tokens have the first ids */
     bool special_apart; /* special tokens are a separate map: one with the text of another token has its own id, and
@@ -69,6 +70,10 @@ struct model_format {
 
 /* The i-th format, or NULL past the last. Static. */
 const struct model_format *model_format_at(size_t i);
+
+/* Turns a model that was read into one that the format can express: its `check`, after what all formats have in common.
+ * -1 as there. */
+int model_format_check(const struct model_format *f, struct model *m, struct err *e);
 
 /* The names of the formats that are written, in the same order, ending with NULL. Static. */
 const char *const *model_format_names(void);

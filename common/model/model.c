@@ -183,7 +183,8 @@ const struct model_special *model_pad(const struct model *m)
 
 /* The hash is taken of a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for
  * the next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids, and
- * the number of merges that follow: none if results are in the order of their ids; for each merge the three ids. */
+ * the number of merges that follow: none if results are in the order of their ids; for each merge the three ids. Of
+ * a model of characters, then: spelling, whether unknown ones become bytes, whether they fuse, and what they become. */
 struct hasher {
     uint64_t hash;
     size_t n;
@@ -237,7 +238,70 @@ uint64_t model_fingerprint(const struct model *m)
     hash_numbers(&h, (const uint64_t[]){m->n_ids, n}, 2);
     for (size_t k = 0; k < n; k++)
         hash_numbers(&h, (const uint64_t[]){m->merge[k].left, m->merge[k].right, m->merge[k].result}, 3);
+    if (model_of_characters(m)) {
+        const struct model_unknown *u = &m->unknown;
+        hash_numbers(&h, (const uint64_t[]){m->spelling, u->bytes, u->bytes ? 0 : u->fuse}, 3);
+        for (unsigned b = 0; u->bytes && b < 256; b++)
+            hash_numbers(&h, (const uint64_t[]){m->byte_id[b]}, 1);
+        hash_numbers(&h, (const uint64_t[]){u->bytes ? 0 : u->id}, 1);
+    }
     return hash_bytes(h.block, h.n, h.hash);
+}
+
+/* ---- Decoding ---- */
+
+static int hex_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+/* The byte that <0xNN> stands for, or -1. As in Hugging Face, + may be the first digit. */
+static int byte_of(const struct model_token *t)
+{
+    if (t->len != 6 || memcmp(t->p, "<0x", 3) != 0 || t->p[5] != '>')
+        return -1;
+    int high = t->p[3] == '+' ? 0 : hex_digit(t->p[3]), low = hex_digit(t->p[4]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+/* Appends n bytes of a key without U+2581. */
+static int put_stripped(struct buf *out, const unsigned char *p, size_t n, struct err *e)
+{
+    if (buf_reserve(out, n, e))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (n - i >= METASPACE_LEN && !memcmp(p + i, METASPACE, METASPACE_LEN))
+            i += METASPACE_LEN - 1;
+        else
+            out->p[out->len++] = p[i];
+    }
+    return 0;
+}
+
+static int decode_key(const struct model_decoding *d, struct str key, bool first, struct buf *out, struct err *e)
+{
+    if (first && d->strip_token)
+        return put_stripped(out, key.p, key.len, e);
+    if (!d->spaces)
+        return buf_put(out, key.p, key.len, e);
+    if (buf_reserve(out, key.len, e))
+        return -1;
+    out->len += metaspace_replace(out->p + out->len, key.p, key.len);
+    return 0;
+}
+
+int model_decode(const struct model *m, uint32_t id, bool first, struct buf *out, struct err *e)
+{
+    const struct model_token *t = &m->token[id];
+    const int byte = m->decoding.bytes ? byte_of(t) : -1;
+    if (byte >= 0)
+        return buf_put_byte(out, (unsigned char)byte, e);
+    if (!t->vocab || m->spelling != SPELLING_SPACES)
+        return decode_key(&m->decoding, (struct str){t->p, t->len}, first, out, e);
+    struct buf key = {0};
+    int rc = spelling_put(m->spelling, &key, t->p, t->len, e) || decode_key(&m->decoding, buf_str(&key), first, out, e);
+    buf_free(&key);
+    return rc ? -1 : 0;
 }
 
 /* ---- Rules ---- */
@@ -249,6 +313,7 @@ int model_rules_pattern(struct rules *r, const struct model *m, const char *patt
     r->normalizer = m->normalizer;
     if (!pattern)
         r->split = model_split(m);
+    r->metaspace = m->metaspace;
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 

@@ -3,15 +3,18 @@
  * How text becomes ids: added tokens are found in the raw text (the leftmost first, of several at one place the
  * longest); the text between them is split into pretokens by the regexes; a pretoken that is a token as a whole
  * becomes that token (if ignore_merges); otherwise it starts as its bytes, and as long as two neighbours can merge,
- * the pair of the lowest rank is merged, of equal ones the leftmost. Hugging Face tokenizers
- * (add_special_tokens=False) and tiktoken (allowed_special="all") do the same with the same file; a file that would
- * need something else is refused.
+ * the pair of the lowest rank is merged, of equal ones the leftmost. In a model of characters (SentencePiece) a
+ * pretoken starts as its characters: each that is a token is that token; of others see struct model_unknown. Hugging
+ * Face tokenizers (add_special_tokens=False) and tiktoken (allowed_special="all") do the same with the same file; a
+ * file that would need something else is refused.
  */
 #ifndef BPE_MODEL_MODEL_H
 #define BPE_MODEL_MODEL_H
 
+#include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "model/spelling.h"
 #include "model/token_index.h"
 #include "pretok/pattern.h"
 #include "pretok/rules.h"
@@ -37,6 +40,22 @@ struct model_special {
     bool whole; /* with ignore_merges: where special tokens are text, a pretoken that is this text still becomes it */
 };
 
+/* A model of characters: what a character becomes that is no token. */
+struct model_unknown {
+    bool bytes;  /* the tokens of its bytes, <0x00> to <0xFF>: byte_id; else */
+    bool fuse;   /* neighbours within a pretoken together, */
+    uint32_t id; /* this token, which no merge takes */
+};
+
+/* How a model of characters is decoded: the text of a token is its key, with these changes. */
+struct model_decoding {
+    bool spaces;      /* U+2581 is a space */
+    bool bytes;       /* <0xNN> is that byte */
+    bool strip;       /* one space at the start of the text is left out: not by model_decode */
+    bool strip_token; /* all U+2581 of the first token are left out */
+    bool unknown;     /* the model does not say how: not decoded */
+};
+
 struct model_format; /* a row of the table in model/formats.h */
 struct model_arena;
 
@@ -44,8 +63,12 @@ struct model {
     struct model_token *token; /* by id */
     uint32_t n_ids;            /* all ids are smaller */
     struct token_index index;  /* of the tokens, by id: see model_index */
-    uint32_t byte_id[256];     /* the tokens of single bytes; all 256 exist */
-    struct merge *merge;       /* by rank, of ids of vocabulary tokens; no pair occurs twice */
+    enum spelling spelling;    /* of tokens in the file; other than SPELLING_BYTE_LEVEL, it is a model of characters */
+    struct model_unknown unknown;   /* of characters */
+    struct model_decoding decoding; /* of characters */
+    uint32_t byte_id[256]; /* the tokens of single bytes; all 256 exist. Of characters: see struct model_unknown; those
+                                  that no unknown character has may be MODEL_NO_ID */
+    struct merge *merge;   /* by rank, of ids of vocabulary tokens; no pair occurs twice */
     size_t n_merges;
     bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
                      token, and the id of that token is the rank */
@@ -64,6 +87,7 @@ struct model {
     size_t n_regex;       /* 0: no split at all (pattern "bytes"), or the split is not known (pattern not "bytes") */
     struct str prefix;    /* as in struct rules */
     enum normalizer normalizer;
+    struct metaspace metaspace;        /* as in struct rules; on with SPELLING_SPACES */
     enum pattern_dialect dialect;      /* how the regexes are to be read */
     const struct model_format *format; /* the format it was read from, or is to be written in; borrowed */
     bool merges_as_strings;            /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need,
@@ -71,6 +95,12 @@ struct model {
     struct model_arena *arena;         /* owns all the bytes */
     size_t token_bytes, merge_bytes;   /* the allocated sizes of the two arrays (base/sys/huge.h) */
 };
+
+/* Whether pretokens start as characters. */
+static inline bool model_of_characters(const struct model *m)
+{
+    return m->spelling != SPELLING_BYTE_LEVEL;
+}
 
 /* Releases all that the model owns; a zeroed model is fine. */
 void model_free(struct model *m);
@@ -112,6 +142,10 @@ static inline bool model_is_unsplit(const struct model *m)
 {
     return m->pattern && !strcmp(m->pattern, "bytes");
 }
+
+/* Appends what a token of a model of characters decodes to; first: it is the first of a text. The id must have a token.
+ * -1: out of memory. */
+int model_decode(const struct model *m, uint32_t id, bool first, struct buf *out, struct err *e);
 
 /* A hash of the model in 64 bits, by which records say which model made their ids. Two models with the same
  * fingerprint have the same tokens, each with the same id and equally in or outside of the vocabulary, and make them

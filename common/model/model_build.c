@@ -57,14 +57,20 @@ static int grow_tokens(struct build *b, size_t n)
     return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
 }
 
+/* A token for messages, spelled as in the file. */
+static const char *show(const struct build *b, char *to, size_t n, const unsigned char *p, size_t len, bool vocab)
+{
+    return build_show(to, n, p, len, vocab && b->m->spelling == SPELLING_BYTE_LEVEL);
+}
+
 static int insert(struct build *b, struct hash_slot fresh)
 {
     const struct model_token *t = &b->m->token[fresh.n1 - 1];
     struct hash_slot *s = token_slot(&b->m->index, b->m->token, t->p, t->len, t->vocab, fresh.hash);
-    char show[60];
+    char text[60];
     if (s->n1)
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" is there twice, with the ids %lu and %lu",
-                      build_show(show, sizeof show, t->p, t->len, t->vocab), (unsigned long)s->n1 - 1,
+                      show(b, text, sizeof text, t->p, t->len, t->vocab), (unsigned long)s->n1 - 1,
                       (unsigned long)fresh.n1 - 1);
     *s = fresh;
     return 0;
@@ -99,10 +105,10 @@ int build_remove(struct build *b, uint32_t id, const unsigned char *p, size_t le
 
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id)
 {
-    char show[60];
+    char text[60];
     if (id >= INT32_MAX || id >= MAX_GAPS + 8 * (uint64_t)b->n_tokens)
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" has the id %llu: %s",
-                      build_show(show, sizeof show, p, len, vocab), (unsigned long long)id,
+                      show(b, text, sizeof text, p, len, vocab), (unsigned long long)id,
                       id >= INT32_MAX ? "more than 31 bits" : "far more than there are tokens");
     if (len >= INT32_MAX)
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "a token of %zu bytes is too long", len);
@@ -112,8 +118,8 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
         char other[60];
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "two tokens have the id %llu: \"%s\" and \"%s\"",
                       (unsigned long long)id,
-                      build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len, b->m->token[id].vocab),
-                      build_show(show, sizeof show, p, len, vocab));
+                      show(b, other, sizeof other, b->m->token[id].p, b->m->token[id].len, b->m->token[id].vocab),
+                      show(b, text, sizeof text, p, len, vocab));
     }
     b->n_tokens++;
     if (id >= b->m->n_ids)
@@ -146,9 +152,9 @@ static int no_token(struct build *b, size_t rank, const struct build_merge *w, c
     const unsigned char *p = b->text.p + w->at;
     return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET,
                   "merge %zu, \"%s\" and \"%s\": the %s, \"%s\", is not in the vocabulary", rank,
-                  build_show(left, sizeof left, p, w->left_len, true),
-                  build_show(right, sizeof right, p + w->left_len, w->right_len, true), which,
-                  build_show(it, sizeof it, p + at, len, true));
+                  show(b, left, sizeof left, p, w->left_len, true),
+                  show(b, right, sizeof right, p + w->left_len, w->right_len, true), which,
+                  show(b, it, sizeof it, p + at, len, true));
 }
 
 static int find_merge(struct build *b, const struct build_merge *w)
@@ -389,7 +395,7 @@ int build_end(struct build *b)
     struct model *m = b->m;
     if (build_tokens_end(b))
         return -1;
-    for (unsigned c = 0; c < 256; c++) {
+    for (unsigned c = 0; c < 256 && !model_of_characters(m); c++) {
         unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
         m->byte_id[c] = model_find(m, byte, 1);
         if (m->byte_id[c] == MODEL_NO_ID) {

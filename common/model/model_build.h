@@ -70,7 +70,8 @@ int build_split(struct build *b, struct str regex, unsigned split); /* the same;
 int build_prefix(struct build *b, struct str prefix);               /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern);  /* its name and its regexes */
 
-/* The final checks: all 256 bytes exist, special tokens are distinct (they are sorted). */
+/* The final checks: all 256 bytes exist (but for models of characters), special tokens are distinct (they are
+ * sorted). */
 int build_end(struct build *b);
 int build_special_end(struct build *b); /* only the latter */
 

@@ -12,6 +12,7 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
+#include "model/character_model.h"
 #include "model/model_build.h"
 #include "pretok/byte_level.h"
 
@@ -416,8 +417,26 @@ int convert_to_ranks(struct model *m, struct err *e)
     return rc;
 }
 
+/* Tokens for unknown characters are made otherwise. */
+static int unreached_by_characters(const struct model *m, size_t *n, uint32_t *first, struct err *e)
+{
+    struct character_model c;
+    const struct model_unknown *u = &m->unknown;
+    int rc = character_model_init(&c, m, e);
+    for (unsigned b = 0; rc == 0 && u->bytes && b < 256; b++)
+        if (m->byte_id[b] != MODEL_NO_ID)
+            c.token[m->byte_id[b]].vocab = false;
+    if (rc == 0 && !u->bytes)
+        c.token[u->id].vocab = false;
+    rc = rc || model_unreached(&c.bytes, n, first, e) ? -1 : 0;
+    character_model_free(&c);
+    return rc;
+}
+
 int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct err *e)
 {
+    if (model_of_characters(m))
+        return unreached_by_characters(m, n, first, e);
     struct merge *merges;
     size_t n_merges;
     *first = MODEL_NO_ID;

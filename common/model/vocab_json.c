@@ -1,7 +1,7 @@
 /* vocab_json.c - see vocab_json.h. */
 #include "model/vocab_json.h"
 
-#include "pretok/byte_level.h"
+#include "model/spelling.h"
 
 #include <string.h>
 
@@ -22,11 +22,11 @@ int vocab_json_read(struct json_reader *r, struct build *b)
         unsigned char *p = model_room(b->m, key.len + BYTE_LEVEL_PAD, b->e);
         if (!p)
             return -1;
-        size_t len = byte_level_get(p, key.p, key.len);
-        bool vocab = len != BYTE_LEVEL_NOT && len;
+        size_t len = spelling_get(b->m->spelling, p, key.p, key.len);
+        bool vocab = len != BYTE_LEVEL_NOT && len, any = b->m->spelling != SPELLING_BYTE_LEVEL;
+        if ((any || !vocab) && json_read_utf8(r, key))
+            return -1;
         if (!vocab) {
-            if (json_read_utf8(r, key))
-                return -1;
             memcpy(p, key.p, key.len);
             len = key.len;
         }
@@ -49,7 +49,7 @@ void vocab_json_write(struct json_writer *w, const struct model *m, bool all)
         if (!t->p || (s && s->id == id && !t->vocab && !s->keyed && !all))
             continue;
         text.len = 0;
-        if (t->vocab && byte_level_put(&text, t->p, t->len, w->e)) {
+        if (t->vocab && spelling_put(m->spelling, &text, t->p, t->len, w->e)) {
             w->failed = true;
             break;
         }

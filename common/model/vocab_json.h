@@ -1,6 +1,6 @@
 /* vocab_json.h - the vocabulary as a JSON object, from tokens to ids: all of vocab.json, and a part of tokenizer.json.
  *
- * Keys are tokens in byte-to-unicode form. A key that is not in this form is plain text, outside of the vocabulary.
+ * Keys are tokens as the model's spelling has them. A key that spells none is plain text, outside of the vocabulary.
  */
 #ifndef BPE_MODEL_VOCAB_JSON_H
 #define BPE_MODEL_VOCAB_JSON_H

@@ -17,7 +17,10 @@ static int open_scanner(struct pretokenizer *w, const struct rules *r, struct er
     if (!known && !r->n_regex)
         return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this program; use one version everywhere",
                        (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
-    w->scanner = known ? scanner_open(known, NULL, 0, e) : scanner_open_split(r->regex, r->split.p, r->n_regex, e);
+    const bool pieces = w->sink.pairs && known && known->id == PATTERN_BYTES;
+    w->scanner = pieces  ? scanner_open_pairs(w->sink.pairs, e)
+                 : known ? scanner_open(known, NULL, 0, e)
+                         : scanner_open_split(r->regex, r->split.p, r->n_regex, e);
     return w->scanner ? 0 : -1;
 }
 
@@ -78,8 +81,11 @@ int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum in
                       const struct pretoken_sink *sink, struct err *e)
 {
     bool cut;
-    *w = (struct pretokenizer){
-        .invalid = invalid, .sink = *sink, .normalizer = rules->normalizer, .prefix = rules->prefix};
+    *w = (struct pretokenizer){.invalid = invalid,
+                               .sink = *sink,
+                               .normalizer = rules->normalizer,
+                               .prefix = rules->prefix,
+                               .metaspace = rules->metaspace};
     if (check_prefix(rules->prefix, e) || open_scanner(w, rules, e) ||
         special_init(&w->special, rules->special, rules->n_special, e) || open_late(w, rules, e)) {
         pretokenizer_close(w);
@@ -102,12 +108,14 @@ void pretokenizer_close(struct pretokenizer *w)
     buf_free(&w->prefixed);
     buf_free(&w->traced);
     buf_free(&w->late_text);
+    buf_free(&w->spaced);
     *w = (struct pretokenizer){0};
 }
 
-void pretokenizer_begin(struct pretokenizer *w, bool inside)
+void pretokenizer_begin(struct pretokenizer *w, bool inside, bool later)
 {
     w->inside = inside;
+    w->later = later;
     w->skip = 0;
     w->place = w->late_place = (struct special_place){0};
 }
@@ -210,12 +218,20 @@ static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t 
     }
 }
 
+/* Whether the prefix is put before this text. */
+static bool wants_prefix(const struct pretokenizer *w, const unsigned char *p, size_t n)
+{
+    const enum prefix_place place = w->metaspace.place;
+    return w->prefix.len && !w->inside && !(place == PREFIX_FIRST && w->later) &&
+           (place == PREFIX_ALWAYS || !begins_with(p, n, w->prefix));
+}
+
 /* Passes on the pretokens of valid text; before them the prefix, if the text is the start. */
-static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
-                                   size_t *where, struct err *e)
+static ptrdiff_t pretokenize_spaced(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                    size_t *where, struct err *e)
 {
     size_t used = 0;
-    if (n && w->prefix.len && !w->inside && !begins_with(p, n, w->prefix)) {
+    if (n && wants_prefix(w, p, n)) {
         if (pass_prefixed(w, p, n, end, &used, where, e))
             return -1;
         if (!w->inside)
@@ -228,6 +244,24 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     }
     w->inside = w->inside || rest;
     return (ptrdiff_t)used + rest;
+}
+
+/* The same for text in which each U+2581 becomes a space first, if it is one by the rules: in a copy. */
+static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                   size_t *where, struct err *e)
+{
+    struct buf *b = &w->spaced;
+    if (!w->metaspace.on || !metaspace_in(p, n))
+        return pretokenize_spaced(w, p, n, end, where, e);
+    b->len = 0;
+    if (buf_reserve(b, n + SCAN_PAD, e))
+        return -1;
+    b->len = metaspace_replace(b->p, p, n);
+    memset(b->p + b->len, 0, SCAN_PAD);
+    ptrdiff_t used = pretokenize_spaced(w, b->p, b->len, end, where, e);
+    if (used < 0)
+        *where = metaspace_origin(p, *where);
+    return used < 0 ? -1 : (ptrdiff_t)metaspace_origin(p, (size_t)used);
 }
 
 /* ---- Special tokens, and where they are ---- */
@@ -309,6 +343,7 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
             return (ptrdiff_t)at + used;
         }
         w->inside = false;
+        w->later = true;
         ptrdiff_t after = late && w->sink.special ? place_in_window(w, m.end, e) : (ptrdiff_t)m.end;
         if (after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, m.token->index, (size_t)after, e))) {
             *where = m.begin;
@@ -415,7 +450,7 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
     static const uint32_t one = 1;
     size_t at = 0;
     bool cut;
-    if (w->prefix.len && !w->inside && utf8_valid_len(p, n, &cut) == 0 && pass_alone(w, w->prefix, e)) {
+    if (utf8_valid_len(p, n, &cut) == 0 && wants_prefix(w, p, n) && pass_alone(w, w->prefix, e)) {
         *where = 0;
         return -1;
     }
@@ -475,6 +510,6 @@ ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_
 {
     ptrdiff_t used = split(w, false, pretokenize_stretch, p, n, end, where, e);
     if (end == TEXT_DOC)
-        w->inside = false;
+        w->inside = w->later = false;
     return used;
 }

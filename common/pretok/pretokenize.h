@@ -22,6 +22,8 @@
 
 /* Both return 0, or -1 with an error, which stops pretokenizing. */
 struct pretoken_sink {
+    /* If set, and the pattern is bytes, the sink takes pieces of pretokens as well: see char_pairs.h. Borrowed. */
+    const struct char_pairs *pairs;
     /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be
      * read.
      */
@@ -46,13 +48,15 @@ struct pretokenizer {
     enum invalid_policy invalid;
     bool valid;  /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
     bool inside; /* text goes on in which a prefix was put, or is left out */
+    bool later;  /* a special token was before it in the same text, or it begins inside of one */
     struct special_place place, late_place; /* in the text that is passed, and in what it becomes */
     bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
     enum normalizer normalizer;
     size_t skip; /* so many bytes of what the text becomes by the normalizer were passed on with the text before it */
-    struct str prefix; /* of the rules; borrowed */
-    struct buf clean, normal, prefixed, traced, late_text;
+    struct str prefix;          /* of the rules; borrowed */
+    struct metaspace metaspace; /* of the rules */
+    struct buf clean, normal, spaced, prefixed, traced, late_text;
     /* Where the text is that is searched for late ones: in the window, and in what is between two special tokens. */
     size_t stretch, segment;
     struct made_text cleaned, normalized;
@@ -66,8 +70,9 @@ int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum in
 void pretokenizer_close(struct pretokenizer *w); /* a zeroed one is fine */
 
 /* To be called before text that is not the start of a document, or is one though the text before it had no end
- * (TEXT_DOC). inside: it goes on inside a document, and no special token ends right before it. */
-void pretokenizer_begin(struct pretokenizer *w, bool inside);
+ * (TEXT_DOC). inside: it goes on inside a document, and no special token ends right before it; later: it is not the
+ * start of a source, or of a document. */
+void pretokenizer_begin(struct pretokenizer *w, bool inside, bool later);
 
 /* Splits p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
  * readable. `end` says how the window ends, as for scanner_scan: TEXT_LETTER if the source was cut there (cut.h).

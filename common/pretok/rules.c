@@ -63,11 +63,22 @@ static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, siz
     return equal;
 }
 
+static bool same_metaspace(const struct metaspace *a, const struct metaspace *b)
+{
+    return a->on == b->on && a->split == b->split && a->cut == b->cut && a->place == b->place;
+}
+
+bool rules_cut_inside(const struct rules *r)
+{
+    const struct pattern *known = rules_builtin(r);
+    return r->metaspace.on ? r->metaspace.cut : known && known->cut_inside;
+}
+
 bool rules_same_pattern(const struct rules *a, const struct rules *b)
 {
     return str_equal(a->pattern, b->pattern) && str_equal(a->split, b->split) &&
            strs_equal(a->regex, a->n_regex, b->regex, b->n_regex) && a->normalizer == b->normalizer &&
-           str_equal(a->prefix, b->prefix);
+           str_equal(a->prefix, b->prefix) && same_metaspace(&a->metaspace, &b->metaspace);
 }
 
 const char *rules_difference(const struct rules *a, const struct rules *b)

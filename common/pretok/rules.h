@@ -6,6 +6,7 @@
 
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "pretok/metaspace.h"
 #include "pretok/pattern.h"
 #include "pretok/special.h"
 #include "pretok/split.h"
@@ -30,6 +31,7 @@ struct rules {
     struct special_token *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
     enum normalizer normalizer; /* of the text between special tokens */
+    struct metaspace metaspace; /* the pattern is bytes then */
     struct str prefix; /* borrowed; a character that is put before each text between special tokens, unless it begins
                           with it; empty: none */
 };
@@ -43,6 +45,9 @@ void rules_free(struct rules *r); /* zeroed ones are fine */
 
 /* The built-in pattern; NULL: there are regexes, or it is not known to this version. */
 const struct pattern *rules_builtin(const struct rules *r);
+
+/* Whether a document may be cut between 0x0A and a letter (scan.h: TEXT_LETTER). */
+bool rules_cut_inside(const struct rules *r);
 
 /* Whether the same text, without special tokens, gives the same pretokens. */
 bool rules_same_pattern(const struct rules *a, const struct rules *b);

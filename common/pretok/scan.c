@@ -3,6 +3,7 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
+#include "pretok/char_pairs.h"
 #include "pretok/scan_internal.h"
 #include "pretok/split.h"
 #include "unicode/uclass.h"
@@ -32,6 +33,7 @@ struct scanner {
     bool drops;                     /* pieces may be left out: for each end of the last call whether it is one: */
     unsigned char *dropped;
     size_t dropped_cap;
+    const struct char_pairs *pairs; /* for pieces of pretokens */
 };
 
 /* The fastest version of a pattern's scanner at the current simd_level(). */
@@ -97,6 +99,17 @@ struct scanner *scanner_open_split(const struct str *regex, const unsigned char 
     return s;
 }
 
+struct scanner *scanner_open_pairs(const struct char_pairs *pairs, struct err *e)
+{
+    struct scanner *s = calloc(1, sizeof *s);
+    if (!s) {
+        err_mem(e, "a scanner", sizeof *s);
+        return NULL;
+    }
+    s->pairs = pairs;
+    return s;
+}
+
 void scanner_close(struct scanner *s)
 {
     if (s) {
@@ -109,7 +122,7 @@ void scanner_close(struct scanner *s)
 
 bool scanner_streams(const struct scanner *s)
 {
-    return s->scan && s->scan != scan_whole;
+    return s->pairs || (s->scan && s->scan != scan_whole);
 }
 
 ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum window_end end, size_t *pos,
@@ -118,6 +131,8 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
     assert(*pos <= len && len <= SCAN_WINDOW_MAX);
     assert(end != TEXT_LETTER || scanner_streams(s));
     assert(end != TEXT_LETTER || len == 0 || text[len - 1] == '\n');
+    if (s->pairs)
+        return (ptrdiff_t)char_pairs_scan(s->pairs, text, len, end == TEXT_MORE, pos, ends, max);
     if (s->tail)
         return (ptrdiff_t)scan_tail(s->scan, text, len, end, pos, ends, max);
     if (s->scan)

@@ -42,6 +42,11 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct str *re
 struct scanner *scanner_open_split(const struct str *regex, const unsigned char *split, size_t n_regex, struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
+/* A scanner that divides what is one pretoken into pieces that become the same tokens; pairs is borrowed. NULL: out of
+ * memory. */
+struct char_pairs;
+struct scanner *scanner_open_pairs(const struct char_pairs *pairs, struct err *e);
+
 /* Whether the scanner can use windows that end with TEXT_MORE. A regex of the user cannot (it may look ahead as far as
  * it likes): such a scanner returns nothing until the window ends with TEXT_DOC, so the caller need not try. */
 bool scanner_streams(const struct scanner *s);

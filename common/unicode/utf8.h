@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* What is done with bytes that are not UTF-8: a part of how a text is read (input/reading.h). */
@@ -29,6 +30,29 @@ extern const char *const invalid_policy_names[];
 static inline size_t utf8_mark_len(const unsigned char *p, size_t n)
 {
     return n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* The length of a character in valid UTF-8, by its first byte. */
+static inline size_t utf8_char_len(unsigned char first)
+{
+    return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/* The character at p, in valid UTF-8, and its length. */
+static inline uint32_t utf8_char(const unsigned char *p, size_t *len)
+{
+    *len = utf8_char_len(p[0]);
+    switch (*len) {
+    case 1:
+        return p[0];
+    case 2:
+        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+    case 3:
+        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+    default:
+        return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 |
+               (p[3] & 0x3F);
+    }
 }
 
 /* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that

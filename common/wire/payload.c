@@ -53,7 +53,8 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 #define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
 #define PREFIX "prefix"       /* the prefix; */
 #define NORMALIZE "normalize" /* the normalizer's name; */
-#define SPLIT "split"         /* how each regex splits, a byte each */
+#define SPLIT "split"         /* how each regex splits, a byte each; */
+#define SPACES "metaspace"    /* U+2581 is a space */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -133,13 +134,37 @@ static int get_flags(struct rules *r, struct str flags, struct err *e)
                                           : 0;
 }
 
+static int put_metaspace(struct buf *out, const struct metaspace *m, struct err *e)
+{
+    struct buf value = {0};
+    int rc = put_varint(&value, m->split, e) || put_varint(&value, m->cut, e) || put_varint(&value, m->place, e) ||
+                     payload_put_extension(out, SPACES, true, buf_str(&value), e)
+                 ? -1
+                 : 0;
+    buf_free(&value);
+    return rc;
+}
+
+static int get_metaspace(struct rules *r, struct str value, struct err *e)
+{
+    struct cursor c = cursor_over(value.p, value.len);
+    if (!value.len)
+        return 0;
+    r->metaspace.on = true;
+    r->metaspace.split = get_choice(&c, 1);
+    r->metaspace.cut = get_choice(&c, 1);
+    r->metaspace.place = (enum prefix_place)get_choice(&c, N_PREFIX_PLACES - 1);
+    return c.bad || cursor_left(&c) || !str_equal(r->pattern, str_of("bytes")) ? payload_damaged(e, "rules") : 0;
+}
+
 int rules_put(struct buf *out, const struct rules *r, struct err *e)
 {
     if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
         put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e) ||
         (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)) ||
         (r->normalizer && payload_put_extension(out, NORMALIZE, true, str_of(normalizer_names[r->normalizer]), e)) ||
-        (r->split.len && payload_put_extension(out, SPLIT, true, r->split, e)))
+        (r->split.len && payload_put_extension(out, SPLIT, true, r->split, e)) ||
+        (r->metaspace.on && put_metaspace(out, &r->metaspace, e)))
         return -1;
     return 0;
 }
@@ -172,9 +197,12 @@ static int get_split(struct rules *r, struct str split, struct err *e)
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
-    enum { FLAGS, FRONT, NORMAL, HOW, N };
-    struct extension x[N] = {
-        [FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}, [NORMAL] = {.name = NORMALIZE}, [HOW] = {.name = SPLIT}};
+    enum { FLAGS, FRONT, NORMAL, HOW, META, N };
+    struct extension x[N] = {[FLAGS] = {.name = ADDED},
+                             [FRONT] = {.name = PREFIX},
+                             [NORMAL] = {.name = NORMALIZE},
+                             [HOW] = {.name = SPLIT},
+                             [META] = {.name = SPACES}};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
@@ -182,7 +210,8 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
     int rc = get_regexes(r, n_regex, &c, e) || get_special(r, get_varint(&c), &c, e) ? -1
              : c.bad                                                                 ? payload_damaged(e, "rules")
                      : payload_get_extensions(&c, "rules", x, N, e) || get_flags(r, x[FLAGS].value, e) ||
-                           get_normalizer(r, x[NORMAL].value, e) || get_split(r, x[HOW].value, e);
+                           get_normalizer(r, x[NORMAL].value, e) || get_split(r, x[HOW].value, e) ||
+                           get_metaspace(r, x[META].value, e);
     r->prefix = x[FRONT].value;
     if (rc)
         rules_free(r);

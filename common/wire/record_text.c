@@ -78,6 +78,12 @@ static int put_split(struct buf *out, unsigned split, struct err *e)
                  : 0;
 }
 
+static int put_metaspace(struct buf *out, const struct metaspace *m, struct err *e)
+{
+    static const char *const places[N_PREFIX_PLACES] = {"if-missing", "always", "first"};
+    return buf_printf(out, e, " metaspace=%s%s%s", places[m->place], m->split ? ",split" : "", m->cut ? ",cut" : "");
+}
+
 static int put_rules(struct buf *out, struct str wire, struct err *e)
 {
     struct rules r;
@@ -92,6 +98,8 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
         rc = put_text(out, "prefix", r.prefix, e);
     if (rc == 0 && r.normalizer)
         rc = buf_printf(out, e, " normalize=%s", normalizer_names[r.normalizer]);
+    if (rc == 0 && r.metaspace.on)
+        rc = put_metaspace(out, &r.metaspace, e);
     rules_free(&r);
     return rc;
 }

@@ -210,7 +210,7 @@ def json_trials():
     reads(double, {"merges": str(len(BASE["model"]["merges"]))}, "a merge that comes twice: the last one counts")
 
     # What is refused.
-    for kind in "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Replace", "Prepend", "Nmt", "BertNormalizer", "Precompiled":
+    for kind in "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Nmt", "BertNormalizer", "Precompiled":
         refuses(changed(normalizer={"type": kind}), f'normalizer "{kind}"', f"normalizer {kind}")
     refuses(changed(normalizer={"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}), 'normalizer "Lowercase"', "one in a sequence")
     refuses(changed(truncation={"max_length": 5}), "truncation", "truncation")
@@ -304,6 +304,81 @@ def json_trials():
     firsts = set(range(256)) - set(b"{ \t\r\n")  # a brace begins JSON, after white space, too
     said = {lib.run(["bpe-model", "--info"], bytes([first]) + noise) for first in firsts}
     report(len(said) == 1 and all(x[0] == 65 and "not a model" in x[2] for x in said), "refuses noise, whatever it begins with", str(said))
+
+
+def characters(normalizer=None, pre_tokenizer=None, decoder=None, added_tokens=(), without=(), **model):
+    """A model of characters: U+2581 for spaces by Replace, unknown characters as bytes."""
+    vocab = ["<unk>", *(f"<0x{b:02X}>" for b in range(256)), "\u2581", "a", "b", "ab", "\u2581a", "\u00e9", "\n"]
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    return dump({"version": "1.0", "added_tokens": list(added_tokens), "normalizer": replace if normalizer is None else normalizer,
+                 "pre_tokenizer": pre_tokenizer, "decoder": decoder,
+                 "model": {"type": "BPE", "byte_fallback": True, "fuse_unk": True, "vocab": {t: i for i, t in enumerate(vocab) if t not in without},
+                           "merges": ["a b", "\u2581 a"], **model}})
+
+
+def character_trials():
+    prepend, replace = {"type": "Prepend", "prepend": "\u2581"}, {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": False}
+
+    def normal(*steps):
+        return {"type": "Sequence", "normalizers": list(steps)}
+
+    def good(name, wanted, **how):
+        reads(characters(**how), {"units": "characters", "pattern": "bytes", **wanted}, f"of characters: {name}")
+
+    def bad(name, part, **how):
+        refuses(characters(**how), part, f"of characters: {name}")
+    good("Replace", {"unknown": "bytes", "metaspace": "never", "prefix": None, "unreached": "1"})
+    good("Prepend and Replace", {"metaspace": "always", "prefix": " "}, normalizer=normal(prepend, replace))
+    good("Replace and Prepend", {"metaspace": "always", "prefix": " "}, normalizer=normal(replace, prepend))
+    good("Prepend of a space, and Replace", {"metaspace": "always"}, normalizer=normal({**prepend, "prepend": " "}, replace))
+    good("Metaspace", {"metaspace": "first", "prefix": " "}, normalizer=normal(), pre_tokenizer=metaspace)
+    good("Metaspace, as it is without settings", {"metaspace": "if-missing split"}, normalizer=normal(),
+         pre_tokenizer={"type": "Metaspace", "replacement": "\u2581"})
+    good("Metaspace of older files", {"metaspace": "never split"}, normalizer=normal(),
+         pre_tokenizer={"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": False, "prepend_scheme": "never"})
+    good("Split at spaces, of which none is left", {}, pre_tokenizer=split({"String": " "}, "MergedWithPrevious"))
+    good("an unk_token", {"unknown": "<unk> fused"}, byte_fallback=False, unk_token="<unk>")
+    good("an unk_token, not fused", {"unknown": "<unk>"}, byte_fallback=False, unk_token="<unk>", fuse_unk=False)
+    good("no U+2581 for spaces", {"metaspace": None}, normalizer=normal())
+    good("without the bytes that no character has", {"unknown": "bytes"}, without=("<0xC0>", "<0xFF>", "<0x0A>"))
+    good("an added token that is a key with U+2581", {"special": "257 \u2581"}, added_tokens=[added("\u2581", 257)])
+    bad("without a byte that characters have", "<0xC2> is missing", without=("<0xC2>",))
+    bad("without that of an unknown character", "<0x63> is missing", without=("<0x63>",))
+    bad("without U+2581", "U+2581 is no token", without=("\u2581", "\u2581a"), merges=["a b"])
+    bad("no unk_token", "neither byte_fallback nor unk_token", byte_fallback=False)
+    bad("an unk_token that is no key", 'unk_token "<x>" is not in the vocabulary', byte_fallback=False, unk_token="<x>")
+    bad("a merge of a byte", 'merge 0 is of "<0x41>"', merges=[["<0x41>", "a"]], vocab={**json.loads(characters())["model"]["vocab"], "<0x41>a": 300})
+    bad("a merge of unknown ones", 'merge 0 is of "<unk>"', byte_fallback=False, unk_token="<unk>", merges=[["<unk>", "a"]],
+        vocab={**json.loads(characters())["model"]["vocab"], "<unk>a": 300})
+    bad("a merge with a space", "has a space", merges=[["a", " b"]])
+    bad("Prepend alone", "Prepend without Replace", normalizer=prepend)
+    bad("Prepend of a space that stays", "Prepend without Replace", normalizer=normal(replace, {**prepend, "prepend": " "}))
+    bad("Prepend of something else", "normalizer Prepend", normalizer=normal({**prepend, "prepend": "_"}, replace))
+    bad("Replace of something else", "normalizer Replace", normalizer={**replace, "content": "_"})
+    bad("Prepend and Metaspace", "Prepend", normalizer=normal(prepend, replace), pre_tokenizer=metaspace)
+    bad("Metaspace by another character", "pre_tokenizer Metaspace", normalizer=normal(), pre_tokenizer={**metaspace, "replacement": "_"})
+    bad("Metaspace by an unknown scheme", "pre_tokenizer Metaspace", normalizer=normal(), pre_tokenizer={**metaspace, "prepend_scheme": "x"})
+    bad("Metaspace against itself", "pre_tokenizer Metaspace", normalizer=normal(), pre_tokenizer={**metaspace, "add_prefix_space": False})
+    bad("Metaspace after Split", "pre_tokenizer Metaspace", normalizer=normal(), pre_tokenizer=sequence(split({"Regex": "a"}), metaspace))
+    bad("Split after Metaspace", "other than Metaspace", normalizer=normal(), pre_tokenizer=sequence(metaspace, split({"Regex": "a"})))
+    bad("ByteLevel", "byte_fallback", pre_tokenizer=byte_level(), vocab=BASE["model"]["vocab"], merges=BASE["model"]["merges"])
+    bad("Replace and ByteLevel", "U+2581 for spaces", pre_tokenizer=byte_level(), byte_fallback=False,
+        vocab=BASE["model"]["vocab"], merges=BASE["model"]["merges"])
+    bad("normalized added tokens", '"normalized" with Prepend', normalizer=normal(prepend, replace), added_tokens=[added("<t>", 264, normalized=True)])
+    bad("normalized ones with a space", '"normalized" with Replace', added_tokens=[added("< t>", 264, normalized=True)])
+    fuse, strip = {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    spaces = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    good("a decoder", {}, decoder={"type": "Sequence", "decoders": [spaces, {"type": "ByteFallback"}, fuse, strip]})
+    for name, steps in ("another decoder", [{"type": "WordPiece"}]), ("Strip before Fuse", [strip, fuse]), ("Replace after Fuse", [fuse, spaces]), \
+            ("Strip of two", [fuse, {**strip, "start": 2}]), ("Strip at the end", [fuse, {**strip, "stop": 1}]):
+        bad(name, "decoder", decoder={"type": "Sequence", "decoders": steps})
+    backwards = json.loads(characters(byte_fallback=False, merges=["a b"]))
+    backwards = {k: v for k, v in reversed(backwards.items())}
+    refuses(dump({"model": backwards.pop("model"), **backwards}), "do not come before the model", "of characters: the model first")
+    for name in "gpt2", "tiktoken", "merges":
+        code, out, err = lib.run(["bpe-model", "-f", name, "-o", "none"], characters())
+        report(code == 64 and not out and "characters" in err and not os.path.exists("none"), f"of characters: not written as {name}", err)
 
 
 def line(token, rank):
@@ -615,6 +690,7 @@ def directory_trials():
 
 
 json_trials()
+character_trials()
 tiktoken_trials()
 tekken_trials()
 pair_trials()

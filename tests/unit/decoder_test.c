@@ -58,7 +58,7 @@ static size_t plain(const unsigned char *p, size_t n, unsigned width, struct buf
 }
 
 /* As a program calls it: a part of the ids after the other, writing what is there when it is much. */
-static size_t in_parts(const struct decoder *d, const unsigned char *p, size_t n, struct buf *written, size_t *max,
+static size_t in_parts(struct decoder *d, const unsigned char *p, size_t n, struct buf *written, size_t *max,
                        struct err *e)
 {
     struct buf out = {0};

@@ -242,7 +242,7 @@ static void continues(const char *text, bool inside, const char *want)
     struct pretokenizer w;
     size_t where = 0;
     open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
-    pretokenizer_begin(&w, inside);
+    pretokenizer_begin(&w, inside, inside);
     must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
     tap_ok(str_equal(buf_str(&s.got), str_of(want)), "\"%s\" %s", text,
            inside ? "goes on: no prefix" : "begins: with a prefix");
