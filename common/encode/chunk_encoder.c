@@ -109,7 +109,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     if (records && c->batch_of && c->batch_of != r && end_batch(c, c->batch_of, e))
         return -1;
     c->batch_of = r;
-    pretokenizer_begin(&t->pretokenizer, x->inside, x->later);
+    pretokenizer_begin(&t->pretokenizer, x->inside, x->later || c->later);
     tokenize_begin(t, x->begin > 0 && !t->documents && !after_separator, x->text_begin);
     c->out.piece.source = x->source;
     c->out.piece.begin = x->begin;

@@ -19,6 +19,7 @@ struct chunk_encoder {
     struct encoder encoder; /* owned: encoder_init */
     struct id_writer out;   /* format, descriptor and name; width of an id, and the model's fingerprint */
     enum tokenize_eot eot;
+    bool later;                              /* texts are not the start of a source, though pieces begin there */
     bool no_special;                         /* a special token in text is an error */
     void (*seen)(void *ctx, uint64_t bytes); /* called after this many more bytes were encoded; may be NULL */
     void (*skipped)(void *ctx, uint64_t n, struct str first); /* lines left out, if no record reports them */

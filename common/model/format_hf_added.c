@@ -82,15 +82,17 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
-/* Normalizers change the content of added tokens that are "normalized" as well, and these are found in changed text. */
+/* Prepend and Replace change the content of added tokens that are "normalized" as well, which are found in changed text;
+ * and there is no white space beside them where spaces were. */
 static int check_normalized(struct hf_reader *in)
 {
     const struct hf_metaspace *s = &in->metaspace;
     char show[60];
     for (size_t i = 0; i < in->added.n; i++) {
         const struct hf_added *a = &in->added.p[i];
-        if (a->normalized && (s->prepend || (s->replace && (memmem(a->p, a->len, METASPACE, METASPACE_LEN) ||
-                                                            memchr(a->p, ' ', a->len)))))
+        const bool changed = memmem(a->p, a->len, METASPACE, METASPACE_LEN) || memchr(a->p, ' ', a->len) ||
+                             a->flags & (SPECIAL_LSTRIP | SPECIAL_RSTRIP);
+        if (a->normalized && (s->prepend || (s->replace && changed)))
             return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                           "added token \"%s\" is \"normalized\" with %s: not supported",
                           build_show(show, sizeof show, a->p, a->len, false), s->prepend ? "Prepend" : "Replace");

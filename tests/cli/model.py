@@ -367,6 +367,8 @@ def character_trials():
         vocab=BASE["model"]["vocab"], merges=BASE["model"]["merges"])
     bad("normalized added tokens", '"normalized" with Prepend', normalizer=normal(prepend, replace), added_tokens=[added("<t>", 264, normalized=True)])
     bad("normalized ones with a space", '"normalized" with Replace', added_tokens=[added("< t>", 264, normalized=True)])
+    bad("normalized ones that take white space", '"normalized" with Replace', added_tokens=[added("<t>", 264, normalized=True, rstrip=True)])
+    good("a normalized one that Replace does not change", {"special": "264 <t>"}, added_tokens=[added("<t>", 264, normalized=True)])
     fuse, strip = {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     spaces = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
     good("a decoder", {}, decoder={"type": "Sequence", "decoders": [spaces, {"type": "ByteFallback"}, fuse, strip]})

@@ -206,11 +206,44 @@ def round_trip(number):
     return bad
 
 
+def shards_checked():
+    """With the scheme "first" only the first document of a source has a prefix: bpe-shard --check knows it of those that it encodes anew."""
+    model = Model(random.Random(1))
+    model.form, model.split, model.whole, model.unk, model.bytes = "first", False, False, None, True
+    keys = list(dict.fromkeys([*"abc", META, META + "a", *(f"<0x{b:02X}>" for b in range(256))]))
+    model.vocab, model.added = {key: i for i, key in enumerate(keys)}, {"<t>": len(keys)}
+    model.merges, model.rank = [(META, "a")], {(META, "a"): 0}
+    lib.write("m.json", model.json())
+    lib.write("in.txt", "".join(f"a text {n}\nand more<t>" for n in range(200)))
+    ids = lib.must("bpe-encode", "-m", "m.json", data=lib.must("bpe-chunk", "-m", "m.json", "in.txt"))
+    lib.must("bpe-shard", "-o", "d", data=ids)
+    code, out, err = lib.run(["bpe-shard", "--check", "d", "-m", "m.json", "in.txt"])
+    lib.ok(code == 0 and b"encoded anew: the same ids" in out, "bpe-shard --check of documents after separators", f"{out} {err}")
+
+
+def decoded_by_line():
+    """A space that was put before a document is left out of each line of ids in decimal."""
+    code, out, err = lib.run(["bpe-encode", "-m", "m2.json", "-0", "-f", "text"], b"a b\0 c a\0")
+    code2, out2, err2 = lib.run(["bpe-decode", "-m", "m2.json", "-f", "text"], out)
+    lib.ok(code == code2 == 0 and out.count(b"\n") == 2 and out2 == b"a b c a", "documents in decimal, each with a prefix", f"{out} {err} {out2} {err2}")
+
+
 def main():
     lib.own_directory()
     for first in range(0, MODELS, 10):
         bad = [f"model {n}: {note}" for n in range(first, min(first + 10, MODELS)) for note in round_trip(n)]
         lib.ok(not bad, f"models {first} to {min(first + 10, MODELS) - 1}: equal", "\n".join(bad))
+    shards_checked()
+    again = json.loads(lib.read("m.json"))
+    again.update(normalizer={"type": "Sequence", "normalizers": [PREPEND, REPLACE]}, pre_tokenizer=None, decoder={"type": "Sequence", "decoders": [
+        {"type": "Replace", "pattern": {"String": META}, "content": " "}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]})
+    lib.write("m2.json", json.dumps(again))
+    decoded_by_line()
+    code, out, err = lib.run(["bpe-count"], lib.must("bpe-chunk", "-m", "m.json", "in.txt"))
+    lib.ok(code == 65 and "nothing to count" in err, "bpe-count refuses the chunks", f"{out} {err}")
+    lib.write("m3.json", json.dumps({**again, "decoder": None}))
+    code, out, err = lib.run(["bpe-decode", "-m", "m3.json"], b"")
+    lib.ok(code == 64 and not out and "no decoder" in err, "bpe-decode refuses a model without decoder", f"{out} {err}")
     return lib.done()
 
 

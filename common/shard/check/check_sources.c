@@ -206,6 +206,7 @@ static bool is_within(struct comparison *k, const struct check_sample *s)
 static int compare(struct comparison *k, const struct check_sample *s, const char *path, bool exact, struct err *e)
 {
     struct err why;
+    k->c->encoder.later = !k->form->documents && s->offset > 0;
     if (check_encoder_text(k->c, &k->text, &why)) {
         err_set(e, why.code, "the document here cannot be encoded: %s", why.msg);
         return s->by_line ? err_place_line(e, path, s->line) : err_place(e, path, s->offset);
