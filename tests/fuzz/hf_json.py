@@ -6,7 +6,7 @@ Text is encoded as JSON Lines, with special tokens as tokens and as text; in som
 chunks; and some ids are decoded. Vector instructions are of any level. What differs is made smaller, printed, and kept. Refused files
 are counted by reason.
 
-    SEED     random seed (printed); FIRST: the number of the first case (0); CASES: 2000
+    SEED     random seed (printed); FIRST: the number of the first case (0); CASES: 2000; TEMPLATES='byte nfc ...': those of hf_models.py
 """
 import collections
 import contextlib

@@ -4,8 +4,12 @@ A file combines what a tokenizer.json may have: normalizers, pre_tokenizers, fla
 vocabulary is small, and its merges join what is adjacent in such text, so that merges meet all that cuts text. Some files are what
 models that people use have in common; the others are of any parts.
 """
+import base64
 import copy
+import functools
+import json
 import os
+import re
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name) for name in ("", "oracle")]
@@ -22,11 +26,20 @@ SPACES = [" ", " ", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", " \n", "\u00a0
 ODD = [SPACE, SPACE, SPACE * 2, "\x00", "\x7f", "\u200d", "\ufe0f", "🙂", "👩\u200d💻", "👍🏽", "🇩🇪", "\ufffd", "\ue000", "\U0010ffff", "\ufeff", "\u0378"]
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 NAMES = ["<s>", "</s>", "<unk>", "<pad>", "<|endoftext|>", "<|im_start|>", "[INST]", "<mask>", "<0x41>"]
-TEMPLATES = ["byte", "nfc", "sentencepiece", "metaspace", "gemma", "any byte", "any"]
+TEMPLATES = (os.environ.get("TEMPLATES") or "byte nfc sentencepiece metaspace gemma any-byte any").split()
 
 
 def sequence(kind, items):
     return {"type": "Sequence", kind: items}
+
+
+@functools.lru_cache(maxsize=None)
+def built_in():
+    """The pre_tokenizers that are scanned without a regex: those of all patterns, but tiktoken's own."""
+    names = re.findall(r"[\w.-]+", lib.run(["bpe-chunk", "-p", "?"])[2].split("there are ")[1])
+    ranks = b"".join(b"%s %d\n" % (base64.b64encode(bytes([b])), b) for b in range(256))
+    made = [lib.run(["bpe-model", "-p", name], ranks)[1] for name in names]
+    return [json.loads(model)["pre_tokenizer"] for model in made if model]
 
 
 class Case:
@@ -165,11 +178,9 @@ class Case:
         steps = [self.rng.choice([self.split, self.split, self.step])() for _ in range(self.rng.choice([0, 1, 1, 1, 2, 2, 3]))]
         spaces = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
         back = [{"type": "Replace", "pattern": {"String": SPACE}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]
-        if self.template == "byte":
-            return None, sequence("pretokenizers", steps + [last]), byte_level, True
-        if self.template == "nfc":
-            isolated = [{"type": "Split", "pattern": {"Regex": self.rng.choice(KNOWN[:5])}, "behavior": "Isolated", "invert": False}]
-            return {"type": "NFC"}, sequence("pretokenizers", self.rng.choice([isolated, steps]) + [last]), byte_level, True
+        if self.template in ("byte", "nfc"):
+            pre = self.rng.choice([self.rng.choice(built_in()), sequence("pretokenizers", steps + [last])])
+            return {"type": "NFC"} if self.template == "nfc" else None, pre, byte_level, True
         if self.template == "sentencepiece":
             front = [{"type": "Prepend", "prepend": SPACE}, spaces]
             return sequence("normalizers", front), None, sequence("decoders", back + [{"type": "Strip", "content": " ", "start": 1, "stop": 0}]), False
@@ -181,7 +192,7 @@ class Case:
             decoder = {"type": "Metaspace", **{k: step[k] for k in ("replacement", "prepend_scheme", "split")}}
             strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}]
             return None, step, self.rng.choice([decoder, sequence("decoders", back), sequence("decoders", back + strip)]), False
-        byte = self.template == "any byte"
+        byte = self.template == "any-byte"
         pre = sequence("pretokenizers", [self.step() for _ in range(self.rng.randint(0, 2))] + [last]) if byte else self.rng.choice([None, self.step(), sequence(
             "pretokenizers", [self.step() for _ in range(self.rng.randint(0, 3))])])
         decoder = self.rng.choice([byte_level, sequence("decoders", back), {"type": "Fuse"}, None])
