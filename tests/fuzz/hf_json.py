@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 
 import hf_models
 import lib
@@ -176,9 +177,11 @@ def compare_decoded(ours, theirs, texts, special):
 
 
 def is_decoded(case):
-    """Whether the decoder is that of the model; and theirs, if ByteLevel, does not read an added token as bytes, which it is not."""
-    in_bytes = any(all(c in lib.BYTE for c in t["content"]) and not t["content"].isascii() for t in case.top["added_tokens"])
-    return not case.template.startswith("any") and not in_bytes
+    """Whether the decoder is that of the model; and theirs does not make of an added token what it is not: bytes, if ByteLevel, or
+    its normal form."""
+    contents = [t["content"] for t in case.top["added_tokens"]]
+    otherwise = any(all(c in lib.BYTE for c in s) and not s.isascii() or s != unicodedata.normalize("NFC", s) for s in contents)
+    return not case.template.startswith("any") and not otherwise
 
 
 class Fuzz:

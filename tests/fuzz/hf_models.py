@@ -283,7 +283,7 @@ class Case:
                 other = self.rng.choice(contents)
                 content = self.rng.choice([other[:-1], other + self.rng.choice(self.pieces), other[1:] + other[:1], " " + other, other + " ", other * 2])
             elif kind < 0.55:
-                content = self.rng.choice(list(vocab))
+                content = self.rng.choice([t for t in vocab if t.isascii() or self.sometimes(0.1)] or NAMES)  # 'é' may be how a byte is spelled
             if content in contents or not content:
                 continue
             contents.append(content)
