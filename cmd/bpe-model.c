@@ -5,6 +5,8 @@
 #include "base/cli/program.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
+#include "encode/encode_pretoken.h"
+#include "encode/token_pairs.h"
 #include "model/formats.h"
 #include "model/model.h"
 #include "model/model_convert.h"
@@ -122,11 +124,32 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
                : 0;
 }
 
+/* What splits text into pretokens. */
+static const char *scanner_name(const struct model *m)
+{
+    return token_pairs_apply(m)  ? "pairs"
+           : model_is_unsplit(m) ? "none"
+           : model_pattern(m)    ? "built-in"
+           : m->n_regex          ? "regex"
+                                 : "unknown";
+}
+
+/* By which code text is encoded. */
+static int put_paths(struct buf *out, const struct model *m, struct err *e)
+{
+    struct pretoken_encoder encoder = {0};
+    bool fast = false;
+    int rc = pretoken_encoder_init(&encoder, m, e) || pretoken_encoder_prepare(&encoder, &fast, e) ||
+             buf_printf(out, e, "scanner: %s\nmerging: %s\n", scanner_name(m), fast ? "fast" : "plain");
+    pretoken_encoder_free(&encoder);
+    return rc ? -1 : 0;
+}
+
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
     int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) ||
-             put_characters(&out, m, e) || put_vocab(&out, m, e) || put_special(&out, m, e) ||
+             put_characters(&out, m, e) || put_vocab(&out, m, e) || put_paths(&out, m, e) || put_special(&out, m, e) ||
              put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
              fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);

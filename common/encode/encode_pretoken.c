@@ -46,6 +46,13 @@ static int prepare_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
     return before < enough && w->n_pretokens >= enough ? prepare_merges(&w->merges, e) : 0;
 }
 
+int pretoken_encoder_prepare(struct pretoken_encoder *w, bool *fast, struct err *e)
+{
+    int rc = prepare_merges(&w->merges, e);
+    *fast = w->merges.regular != NULL;
+    return rc;
+}
+
 /* By the merges of any model. */
 static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {

@@ -24,6 +24,7 @@
 #include "encode/merge_lookup.h"
 #include "model/character_model.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pretoken_encoder {
@@ -38,6 +39,11 @@ struct pretoken_encoder {
 /* The model is borrowed until pretoken_encoder_free. -1: out of memory. */
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e);
 void pretoken_encoder_free(struct pretoken_encoder *w); /* a zeroed one is fine */
+
+/* Prepares the encoder for much text, which it does by itself after some pretokens. *fast: encode_vector and
+ * encode_repeats take part, since the model is regular, if perhaps after merges that never happen were left out. -1:
+ * out of memory. */
+int pretoken_encoder_prepare(struct pretoken_encoder *w, bool *fast, struct err *e);
 
 /* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32: for long ones, without encode_vector. -1: out of memory. */
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e);

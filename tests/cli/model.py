@@ -198,6 +198,11 @@ def json_trials():
     prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
     reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
 
+    # By which code text is encoded.
+    for steps, want in ((byte_level(), "built-in"), (sequence(split(r), no_regex()), "regex"), (no_regex(), "none")):
+        reads(changed(pre_tokenizer=steps), {"scanner": want, "merging": "fast"}, f"scanner: {want}")
+    reads(edited(lambda m: m["model"]["merges"].reverse()), {"merging": "plain"}, "merges before those of their parts")
+
     # Added tokens.
     reads(with_added(added("<a>"), added("<b>", special=False)), {"special-tokens": "3"}, "added tokens that are no keys")
     reads(with_added(added("<a>"), added("z  q", special=False, normalized=True)), {"special-tokens": "3"}, "both kinds of added tokens")
@@ -328,7 +333,7 @@ def character_trials():
 
     def bad(name, part, **how):
         refuses(characters(**how), part, f"of characters: {name}")
-    good("Replace", {"unknown": "bytes", "metaspace": "never", "prefix": None, "unreached": "1"})
+    good("Replace", {"scanner": "pairs", "merging": "fast", "unknown": "bytes", "metaspace": "never", "prefix": None, "unreached": "1"})
     good("Prepend and Replace", {"metaspace": "always", "prefix": " "}, normalizer=normal(prepend, replace))
     good("Replace and Prepend", {"metaspace": "always", "prefix": " "}, normalizer=normal(replace, prepend))
     good("Prepend of a space, and Replace", {"metaspace": "always"}, normalizer=normal({**prepend, "prepend": " "}, replace))
@@ -340,6 +345,7 @@ def character_trials():
     good("Split at spaces, of which none is left", {}, pre_tokenizer=split({"String": " "}, "MergedWithPrevious"))
     good("an unk_token", {"unknown": "<unk> fused"}, byte_fallback=False, unk_token="<unk>")
     good("an unk_token, not fused", {"unknown": "<unk>"}, byte_fallback=False, unk_token="<unk>", fuse_unk=False)
+    good("ignore_merges", {"scanner": "none", "ignore-merges": "yes"}, ignore_merges=True)
     good("no U+2581 for spaces", {"metaspace": None}, normalizer=normal())
     good("without the bytes that no character has", {"unknown": "bytes"}, without=("<0xC0>", "<0xFF>", "<0x0A>"))
     good("an added token that is a key with U+2581", {"special": "257 \u2581"}, added_tokens=[added("\u2581", 257)])
