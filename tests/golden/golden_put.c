@@ -122,6 +122,14 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
     text.rules = bytes_of(&prefix);
     must(chunk_put_record(&out, &text, &e));
     print_record("normalizer-by-value", &out);
+    struct rules with_metaspace = {.pattern = str_of("bytes"),
+                                   .prefix = str_of(" "),
+                                   .metaspace = {.on = true, .cut = true, .place = PREFIX_FIRST}};
+    prefix.len = out.len = 0;
+    must(rules_put(&prefix, &with_metaspace, &e));
+    text.rules = bytes_of(&prefix);
+    must(chunk_put_record(&out, &text, &e));
+    print_record("metaspace-by-value", &out);
     buf_free(&prefix);
     buf_free(&out);
 }
