@@ -82,8 +82,8 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
-/* Prepend and Replace change the content of added tokens that are "normalized" as well, which are found in changed text;
- * and there is no white space beside them where spaces were. */
+/* Prepend and Replace change the content of added tokens that are "normalized" as well, which are found in changed
+ * text; and there is no white space beside them where spaces were. */
 static int check_normalized(struct hf_reader *in)
 {
     const struct hf_metaspace *s = &in->metaspace;
