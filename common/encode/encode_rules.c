@@ -77,6 +77,17 @@ static int match_pattern(const struct encode_rules *er, const struct rules *r, s
                    (const char *)is.p, er->name, er->name);
 }
 
+/* The index of a special token in r, `from` being tried first; r->n_special: there is none. */
+static size_t find_special(const struct rules *r, struct str text, size_t from)
+{
+    for (size_t i = 0; i < r->n_special; i++) {
+        size_t k = (from + i) % r->n_special;
+        if (str_equal(r->special[k].text, text))
+            return k;
+    }
+    return r->n_special;
+}
+
 static int match_special(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e)
 {
     const struct model *m = er->model;
@@ -84,13 +95,11 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
         er->special_is_text ? "; --special=text wants bpe-chunk --no-special" : "; use bpe-chunk -m and the same model";
     for (size_t k = 0; k < r->n_special; k++)
         id[k] = MODEL_NO_ID;
-    for (size_t i = 0; i < m->n_special; i++) {
+    for (size_t i = 0, k = 0; i < m->n_special; i++) { /* most often in the same order */
         const struct model_special *s = &m->special[i];
         if (!model_finds(s, er->special_is_text))
             continue;
-        size_t k = 0;
-        while (k < r->n_special && !str_equal(r->special[k].text, token_of(s)))
-            k++;
+        k = find_special(r, token_of(s), k);
         if (k == r->n_special)
             return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
                            (const char *)s->p, er->name, hint);
@@ -98,7 +107,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
             return err_set(e, EX_DATAERR,
                            "the chunks were made with other flags of the special token %.*s than %s has%s",
                            shown(token_of(s)), (const char *)s->p, er->name, hint);
-        id[k] = s->id;
+        id[k++] = s->id;
     }
     for (size_t k = 0; k < r->n_special; k++) {
         if (id[k] == MODEL_NO_ID)
@@ -152,8 +161,6 @@ int encode_rules_separator(const struct encode_rules *er, const struct rules *r,
     if (!s)
         return needed || er->separator ? no_separator(er, e) : 0;
     *id = s->id;
-    for (*place = 0; *place < r->n_special; ++*place)
-        if (str_equal(r->special[*place].text, token_of(s)))
-            break;
+    *place = find_special(r, token_of(s), 0);
     return 0;
 }

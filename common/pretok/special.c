@@ -1,6 +1,7 @@
 /* special.c - see special.h. */
 #include "pretok/special.h"
 
+#include "base/sys/simd.h"
 #include "unicode/uclass.h"
 #include "unicode/ugc.h"
 #include "unicode/utf8.h"
@@ -153,7 +154,7 @@ static uint64_t eight_bytes(const unsigned char *p)
     return le64toh(w);
 }
 
-/* Of the bytes that begin at p, those that all tokens with this first byte have: a word of the filter, and bits of it. */
+/* Of the bytes at p, those that all tokens with this first byte have: a word of the filter, and bits of it. */
 static inline size_t filter_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
     uint64_t h = (eight_bytes(p) & s->mask[*p]) * 0x9E3779B97F4A7C15U;
@@ -185,6 +186,8 @@ static int set_filter(struct special_set *s, struct err *e)
         uint64_t mask = t->len < FILTER_LEN ? ((uint64_t)1 << 8 * t->len) - 1 : UINT64_MAX;
         s->mask[*t->p] = s->mask[*t->p] ? s->mask[*t->p] & mask : mask;
     }
+    for (size_t b = 0; b < 256; b++) /* where no token begins, hashes differ */
+        s->mask[b] = s->mask[b] ? s->mask[b] : UINT64_MAX;
     for (size_t i = 0; i < s->n; i++) {
         unsigned char start[FILTER_LEN] = {0};
         uint64_t bits;
@@ -207,10 +210,7 @@ static inline size_t gram_word(const struct special_set *s, const unsigned char 
  * len >= stride + GRAM - 1. */
 static int set_grams(struct special_set *s, struct err *e)
 {
-    size_t shortest = SIZE_MAX;
-    for (size_t i = 0; i < s->n; i++)
-        shortest = s->token[i].len < shortest ? s->token[i].len : shortest;
-    s->stride = s->n == 0 || shortest < GRAM ? 1 : shortest - GRAM + 1 < STRIDE_MAX ? shortest - GRAM + 1 : STRIDE_MAX;
+    s->stride = s->min_len < GRAM ? 1 : s->min_len - GRAM + 1 < STRIDE_MAX ? s->min_len - GRAM + 1 : STRIDE_MAX;
     s->grams = calloc((size_t)1 << (64 - s->filter_shift), sizeof *s->grams);
     if (!s->grams)
         return err_mem(e, "special tokens", sizeof *s->grams << (64 - s->filter_shift));
@@ -224,6 +224,20 @@ static int set_grams(struct special_set *s, struct err *e)
         }
     }
     return 0;
+}
+
+static void set_classes(struct special_set *s)
+{
+    struct special_classes *c = &s->classes;
+    size_t n = s->min_len < FILTER_LEN ? s->min_len : FILTER_LEN;
+    memset(c, 0xFF >> n, sizeof *c);
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            unsigned char b = s->token[i].p[k], bit = (unsigned char)(0x80 >> k);
+            c->low[b & 0x0F] |= bit;
+            c->high[b >> 4] |= bit;
+        }
+    }
 }
 
 /* Makes the list by last bytes. */
@@ -291,8 +305,8 @@ static int init(struct special_set *s, const struct special_token *token, size_t
     qsort(s->token, n, sizeof *s->token, by_bytes);
     for (size_t i = 0; i < n; i++) {
         s->first[s->token[i].p[0] + 1]++;
-        if (s->token[i].len > s->max_len)
-            s->max_len = s->token[i].len;
+        s->max_len = s->token[i].len > s->max_len ? s->token[i].len : s->max_len;
+        s->min_len = s->token[i].len < s->min_len || i == 0 ? s->token[i].len : s->min_len;
     }
     for (size_t b = 0; b < 256; b++)
         s->first[b + 1] += s->first[b];
@@ -301,6 +315,7 @@ static int init(struct special_set *s, const struct special_token *token, size_t
         return -1;
     }
     set_only(s);
+    set_classes(s);
     set_flags(s);
     s->local = is_local(s);
     return 0;
@@ -357,8 +372,10 @@ static const struct special_entry *find(const struct special_set *s, const unsig
             *more = from < to;
             break;
         }
-        from = lower_bound(s, from, to, k, p[k]);
-        to = lower_bound(s, from, to, k, p[k] + 1U);
+        if (from < to && s->token[from].p[k] < p[k])
+            from = s->token[to - 1].p[k] < p[k] ? to : lower_bound(s, from, to, k, p[k]);
+        if (from < to && s->token[to - 1].p[k] > p[k])
+            to = lower_bound(s, from, to, k, p[k] + 1U);
     }
     return found;
 }
@@ -411,21 +428,58 @@ static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned 
     return n;
 }
 
+/* Whether a token may begin at one of the `stride` places from *at on, which is moved there. */
+static inline bool may_begin_in_stride(const struct special_set *s, const unsigned char *p, size_t *at)
+{
+    const size_t end = *at + s->stride;
+    uint64_t bits;
+    if (s->stride == 1)
+        return may_begin(s, p + *at);
+    size_t word = gram_word(s, p + end - 1, &bits);
+    if ((s->grams[word] & bits) != bits)
+        return false;
+    while (*at < end && !may_begin(s, p + *at))
+        ++*at;
+    return *at < end;
+}
+
 /* Moves over places where no token begins, several at a time. */
 static size_t stride_over(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
 {
-    const size_t stride = s->stride;
-    for (; n - from >= stride + FILTER_LEN; from += stride) {
-        uint64_t bits;
-        size_t word = gram_word(s, p + from + stride - 1, &bits);
-        if ((s->grams[word] & bits) != bits)
-            continue;
-        for (size_t i = from; i < from + stride; i++) {
-            if (may_begin(s, p + i))
-                return i;
-        }
+    for (size_t at; n - from >= s->stride + FILTER_LEN; from += s->stride) {
+        at = from;
+        if (may_begin_in_stride(s, p, &at))
+            return at;
     }
     return from;
+}
+
+/* Moves over blocks where no token begins: the classes of bytes say where one may, and only there hashes are looked up.
+ * Needs AVX2; without it nothing is moved over. */
+static size_t skip_blocks(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
+{
+#ifdef __x86_64__
+    const size_t after = STRIDE_MAX + FILTER_LEN; /* bytes that are read after a block */
+    const uint64_t together = ((uint64_t)1 << s->stride) - 1;
+    uint64_t places;
+    if (simd_level() < SIMD_AVX2 || n - from < after)
+        return from;
+    for (;; from += SPECIAL_BLOCK) {
+        from = special_skip_avx2(&s->classes, p, from, n - after, &places);
+        if (!places)
+            return from;
+        do {
+            unsigned bit = (unsigned)__builtin_ctzll(places);
+            size_t at = from + bit;
+            if (may_begin_in_stride(s, p, &at))
+                return at;
+            places &= s->stride == 1 ? places - 1 : ~(together << bit);
+        } while (places);
+    }
+#else
+    (void)s, (void)p, (void)n;
+    return from;
+#endif
 }
 
 /* The first place from `from` on where a special token may begin. */
@@ -433,6 +487,7 @@ static size_t next_candidate(const struct special_set *s, const unsigned char *p
 {
     if (s->only_second >= 0)
         return find_pair(p, n, from, (unsigned char)s->only_first, (unsigned char)s->only_second);
+    from = skip_blocks(s, p, n, from);
     if (s->only_first >= 0) {
         const unsigned char *hit = memchr(p + from, s->only_first, n - from);
         return hit ? (size_t)(hit - p) : n;

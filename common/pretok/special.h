@@ -48,6 +48,12 @@ struct special_entry {
     bool ends_piece; /* text may be cut after a match: see special_cut_after */
 };
 
+/* Which bytes the tokens' first eight can be: where a token has b at byte k, or one is shorter, bit 0x80 >> k of both
+ * low[b & 15] and high[b >> 4] is set. (So it is for a few other bytes, too.) */
+struct special_classes {
+    unsigned char low[16], high[16];
+};
+
 struct special_set {
     struct special_entry *token; /* owned array, bytes borrowed; sorted by their bytes */
     size_t n;
@@ -55,18 +61,21 @@ struct special_set {
     const struct special_entry **ending; /* owned; all of them, by their last byte */
     size_t last[257];                    /* those with last byte b: ending[last[b] .. last[b + 1]) */
     int only_first;                      /* the first byte if it is the same in all tokens, else -1 */
-    int only_second;    /* the second byte if only_first is set and it is the same in all tokens, else -1 */
-    uint64_t mask[256]; /* by first byte: of the eight bytes (little-endian) at a place, those that all have; 0: none */
-    uint64_t *filter;   /* owned; bits for the hashes of the masked bytes of all tokens */
+    int only_second; /* the second byte if only_first is set and it is the same in all tokens, else -1 */
+    /* By first byte: of the eight bytes (little-endian) at a place, those that all tokens have; no token: all. */
+    uint64_t mask[256];
+    uint64_t *filter;      /* owned; bits for the hashes of the masked bytes of all tokens */
     unsigned filter_shift; /* 64 - log2 of its number of words */
     size_t stride;         /* where no token begins at as many places, the five bytes at the last of them tell */
     uint64_t *grams;       /* owned; bits for the hashes of five bytes at each of a token's first `stride` places */
-    size_t max_len;        /* of the longest; 0 if there is none */
-    unsigned flags;        /* of all tokens together */
-    bool space_first;      /* one begins with white space */
-    bool hides_lines;      /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
+    struct special_classes classes;
+    size_t min_len;       /* of the shortest; 0 if there is none */
+    size_t max_len;       /* of the longest; 0 if there is none */
+    unsigned flags;       /* of all tokens together */
+    bool space_first;     /* one begins with white space */
+    bool hides_lines;     /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
                        * inside an occurrence, also where that does not count */
-    size_t before, after;  /* so many bytes on both sides decide whether text may be cut at a place */
+    size_t before, after; /* so many bytes on both sides decide whether text may be cut at a place */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
                  * that a letter may follow. Otherwise matches are found only by scanning from where a document or a
                  * piece begins. */
@@ -134,5 +143,11 @@ bool special_has_word_edge(struct str token);
  * are the bytes before the cut. begins: a piece or a source begins at p, so that no match crosses p either. If not,
  * *more may be set: the bytes before p decide, and the caller should pass twice as many. */
 size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more);
+
+/* For special.c only: the first block of SPECIAL_BLOCK bytes, of those that begin with p[at .. n), in which a token may
+ * begin; bit i of *places: at byte i. If there is none: where less than a block is left, and *places is 0. */
+enum { SPECIAL_BLOCK = 64 };
+size_t special_skip_avx2(const struct special_classes *c, const unsigned char *p, size_t at, size_t n,
+                         uint64_t *places);
 
 #endif
