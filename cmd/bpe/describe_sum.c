@@ -43,7 +43,16 @@ static int put_pattern(struct buf *out, const struct rules *r, struct err *e)
         return -1;
     if (r->prefix.len && (put_each(out, "prefix=", &r->prefix, 1, e) || buf_put_byte(out, ' ', e)))
         return -1;
-    return r->n_regex ? put_each(out, "regex=", r->regex, r->n_regex, e) : put_each(out, "pattern=", &r->pattern, 1, e);
+    if (!r->n_regex)
+        return put_each(out, "pattern=", &r->pattern, 1, e);
+    for (size_t i = 0; i < r->n_regex; i++) {
+        const unsigned split = r->split.len ? r->split.p[i] : SPLIT_ISOLATED;
+        if ((i && buf_put_byte(out, ' ', e)) || put_each(out, "regex=", &r->regex[i], 1, e) ||
+            (split && buf_printf(out, e, " split=%s%s", split_names[split & SPLIT_MASK],
+                                 split & SPLIT_BYTE_LEVEL ? "+byte-level" : "")))
+            return -1;
+    }
+    return 0;
 }
 
 static int put_special(struct buf *out, const struct rules *r, struct err *e)

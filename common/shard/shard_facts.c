@@ -1,19 +1,28 @@
 /* shard_facts.c - see shard_facts.h. */
 #include "shard/shard_facts.h"
 
+#include "base/sys/hash.h"
 #include "base/sys/sha256.h"
-#include "pretok/rules.h"
 #include "shard/format/formats.h"
 #include "wire/payload.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t shard_facts_rules(const struct rules *r, struct str encoded)
+{
+    bool more = r->n_regex || r->prefix.len || r->metaspace.on;
+    for (size_t i = 0; i < r->n_special; i++)
+        more = more || r->special[i].flags;
+    return more ? hash_bytes(encoded.p, encoded.len, 0) : 0;
+}
+
 static int set_rules(struct manifest *m, struct str encoded, struct err *e)
 {
     struct rules r = {0};
     int rc = rules_get(&r, encoded, e);
     m->normalizer = r.normalizer;
+    m->rules = rc == 0 ? shard_facts_rules(&r, encoded) : 0;
     m->special = rc == 0 ? calloc(r.n_special + 1, sizeof *m->special) : NULL;
     if (rc == 0 && !m->special)
         rc = err_mem(e, "the special tokens", r.n_special * sizeof *m->special);

@@ -3,6 +3,7 @@
 #define BPE_SHARD_SHARD_FACTS_H
 
 #include "base/sys/sha256.h"
+#include "pretok/rules.h"
 #include "shard/format/manifest.h"
 #include "shard/store/token_store.h"
 
@@ -28,6 +29,10 @@ struct shard_pipeline_options {
  */
 int shard_facts_set(struct manifest *m, const struct token_store *store, const struct shard_pipeline_options *o,
                     bool has_before, struct err *e);
+
+/* A hash of rules, as encoded, if a pattern's name, a normalizer and special tokens without flags do not say all of
+ * them; else 0. */
+uint64_t shard_facts_rules(const struct rules *r, struct str encoded);
 
 /* Whether ids were made as the manifest says. -1 with EX_DATAERR if not; dir is for the message. */
 int shard_facts_check_model(const struct manifest *m, const struct commit_encoding *x, const char *dir, struct err *e);

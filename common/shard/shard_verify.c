@@ -31,11 +31,16 @@ static int check_rules(const struct shard_verify *a, struct str encoded, struct 
     struct rules r = {0};
     if (rules_get(&r, encoded, e))
         return -1;
+    const uint64_t rules = shard_facts_rules(&r, encoded);
+    bool known = a->m->rules || (a->m->pattern && *a->m->pattern), alike = !known || rules == a->m->rules;
     bool normalized = r.normalizer == a->m->normalizer, same = r.n_special == a->m->n_special;
     for (size_t i = 0; same && i < r.n_special; i++)
         same = str_equal(r.special[i].text, str_of(a->m->special[i]));
     rules_free(&r);
-    return !normalized ? other(a, "another normalizer", e) : same ? 0 : other(a, "other special tokens", e);
+    return !normalized ? other(a, "another normalizer", e)
+           : !same     ? other(a, "other special tokens", e)
+           : !alike    ? other(a, "other rules for splitting text", e)
+                       : 0;
 }
 
 static int check_encoding(const struct shard_verify *a, struct str encoded, struct err *e)

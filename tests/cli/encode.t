@@ -567,6 +567,18 @@ bpe-shard --check nfc.shards -m nfc.json marks.txt
 ok $? "  and are checked by that model"
 fails 65 "bpe-shard: m.json: has the normalizer none, but that of the text was nfc" bpe-shard --check nfc.shards -m m.json
 
+# Of models with the same vocabulary, whose patterns have the same name, one puts a space before text.
+sed '0,/"add_prefix_space": false/s//"add_prefix_space": true/' m.json >space.json
+for m in m space; do
+    bpe-chunk -m $m.json a.txt | bpe-encode -m $m.json >$m.ids
+    bpe-shard -o $m.shards $m.ids 2>/dev/null
+    bpe-shard --resume -o $m.shards $m.ids 2>/dev/null
+    ok $? "ids for a directory that is complete: the same rules ($m)"
+done
+is "$(grep -c '"rules"' m.shards/manifest.json) $(grep -c '"rules"' space.shards/manifest.json)" "0 1" "  the manifest says what a name does not"
+fails 65 "bpe-shard: space.ids: *m.shards: was made with other rules for splitting text; *" bpe-shard --resume -o m.shards space.ids
+fails 65 "bpe-shard: m.ids: *space.shards: was made with other rules for splitting text; *" bpe-shard --resume -o space.shards m.ids
+
 # ---- Outputs that do not become complete ----
 
 mkdir unfinished

@@ -227,6 +227,8 @@ other_pattern() {
     refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" bpe describe tiny.sum regex.json
     bpe describe regex.sum regex.json >out 2>err
     is "$? $(cat err)" "0 " "a sum and a model by the same regex"
+    sed 's/"invert": false/"invert": true/; s/"Isolated"/"Removed"/' regex.json >matches.json
+    refuses 65 "*counted by regex=?a-z ?+, and matches.json splits text by regex=?a-z ?+ split=matches: *" bpe describe regex.sum matches.json
 }
 
 other_specials() {

@@ -72,6 +72,8 @@ struct manifest {
     uint64_t vocabulary; /* all ids are smaller; 0: not known */
     char *pattern;       /* name; "" regexes */
     unsigned normalizer; /* of enum normalizer, of the rules */
+    uint64_t rules;      /* a hash of rules of which the members beside it do not say all; 0: they do, or (with regexes,
+                            in manifests of earlier versions) it is not known */
     char **special;      /* special tokens of the rules */
     size_t n_special;
     unsigned eot;       /* as in struct commit_encoding */

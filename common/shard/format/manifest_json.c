@@ -270,12 +270,20 @@ static void put_normalizer(struct json_writer *w, const char *key, const void *f
     json_write_str(w, normalizer_names[x->normalizer]);
 }
 
+/* Left out, too, where other members say all. */
+static void put_rules(struct json_writer *w, const char *key, const void *from)
+{
+    if (*(const uint64_t *)from)
+        put_fingerprint(w, key, from);
+}
+
 static const struct member model_members[] = {
     {"fingerprint", MEMBER_OTHER, .at = offsetof(struct manifest, model), .get = get_fingerprint,
      .put = put_fingerprint},
     {"vocabulary", MEMBER_UINT, .at = offsetof(struct manifest, vocabulary)},
     {"pattern", MEMBER_TEXT, .at = offsetof(struct manifest, pattern)},
     {"normalizer", MEMBER_OTHER, .get = get_normalizer, .put = put_normalizer},
+    {"rules", MEMBER_OTHER, .at = offsetof(struct manifest, rules), .get = get_fingerprint, .put = put_rules},
     {"special_tokens", MEMBER_OTHER, .get = get_special_tokens, .put = put_special_tokens},
     {"eot", MEMBER_CHOICE, .at = offsetof(struct manifest, eot), .words = eot_words},
     {"separator", MEMBER_OR_NULL, .at = offsetof(struct manifest, separator), .first = 1},
