@@ -213,6 +213,8 @@ static int take_bytes(struct hf_reader *in)
 static int take_unknown(struct hf_reader *in)
 {
     struct model *m = in->m;
+    if (strlen(in->unk_token.s) + 1 == sizeof in->unk_token.s)
+        return fail(in, "unk_token is longer than 62 bytes: not supported"); /* it may have been cut off */
     m->unknown.id = in->unk_token.s[0] ? find_key(in, in->unk_token.s) : MODEL_NO_ID;
     if (m->unknown.bytes)
         return take_bytes(in);

@@ -78,6 +78,8 @@ static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
         return null < 0 ? -1 : 0;
     if (json_read_string(r, &s))
         return -1;
+    if (s.len && memchr(s.p, '\0', s.len))
+        return json_read_fail(r, "U+0000 in this string: not supported");
     size_t n = s.len < sizeof w->s ? s.len : sizeof w->s - 1;
     memcpy(w->s, s.p, n);
     w->s[n] = '\0';

@@ -19,21 +19,6 @@ enum {
     UNDECIDED = -2 /* more text decides */
 };
 
-static int32_t decode(const unsigned char *p, size_t len)
-{
-    static const unsigned char bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    int32_t c = p[0] & bits[len];
-    for (size_t i = 1; i < len; i++)
-        c = c << 6 | (p[i] & 0x3F);
-    return c;
-}
-
-/* The length of the character that begins with this byte. */
-static size_t char_len(unsigned char first)
-{
-    return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-}
-
 /* The character at p + at, and its length. */
 static int32_t char_at(const unsigned char *p, size_t n, size_t at, bool final, size_t *len)
 {
@@ -43,10 +28,9 @@ static int32_t char_at(const unsigned char *p, size_t n, size_t at, bool final, 
         return final ? NO_CHAR : UNDECIDED;
     if (p[at] < 0x80)
         return p[at];
-    if (utf8_plain_valid_len(p + at, n - at < 4 ? n - at : char_len(p[at]), &cut) == 0)
-        return cut && !final && n - at < char_len(p[at]) ? UNDECIDED : NO_CHAR;
-    *len = char_len(p[at]);
-    return decode(p + at, *len);
+    if (utf8_plain_valid_len(p + at, n - at < 4 ? n - at : utf8_char_len(p[at]), &cut) == 0)
+        return cut && !final && n - at < utf8_char_len(p[at]) ? UNDECIDED : NO_CHAR;
+    return (int32_t)utf8_char(p + at, len);
 }
 
 /* The character that ends at p + at, and its length. */
@@ -59,7 +43,7 @@ static int32_t char_before(const unsigned char *p, size_t at, size_t *len)
     while (*len < 4 && *len < at && (p[at - *len] & 0xC0) == 0x80)
         ++*len;
     if (utf8_plain_valid_len(p + at - *len, *len, &cut) == *len)
-        return decode(p + at - *len, *len);
+        return (int32_t)utf8_char(p + at - *len, len);
     *len = 1;
     return NO_CHAR;
 }

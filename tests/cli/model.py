@@ -354,6 +354,9 @@ def character_trials():
     bad("without U+2581", "U+2581 is no token", without=("\u2581", "\u2581a"), merges=["a b"])
     bad("no unk_token", "neither byte_fallback nor unk_token", byte_fallback=False)
     bad("an unk_token that is no key", 'unk_token "<x>" is not in the vocabulary', byte_fallback=False, unk_token="<x>")
+    bad("an unk_token whose beginning is a key", "unk_token is longer than 62 bytes", byte_fallback=False, unk_token="x" * 64,
+        vocab={**json.loads(characters())["model"]["vocab"], "x" * 63: 300})
+    bad("a string that is U+2581 up to a U+0000", "U+0000 in this string", normalizer={**replace, "content": "\u2581\0x"})
     bad("a merge of a byte", 'merge 0 is of "<0x41>"', merges=[["<0x41>", "a"]], vocab={**json.loads(characters())["model"]["vocab"], "<0x41>a": 300})
     bad("a merge of unknown ones", 'merge 0 is of "<unk>"', byte_fallback=False, unk_token="<unk>", merges=[["<unk>", "a"]],
         vocab={**json.loads(characters())["model"]["vocab"], "<unk>a": 300})
