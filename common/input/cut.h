@@ -21,6 +21,9 @@
  *     ends with 0x0A and a letter follows: it counts neither in the whole text nor in the left piece (TEXT_LETTER).
  *     A piece begins as a text does, after no word character: before it is 0x0A, or the last character of a token, and
  *     that is none then (ends_piece).
+ *   - A normalizer: NFC reaches across no place between 0x0A and a letter, because 0x0A composes with nothing and no
+ *     letter is sorted past anything; and what a letter becomes begins with a letter (nfc_test.c tries all of them). So
+ *     the left piece is still one that a letter follows. Tokens found in normalized text: special_keeps_lines.
  *   - Bad bytes: 0x0A and a whole letter are valid whatever stands beside them. So each invalid subpart lies on one
  *     side of a cut, and replacing or leaving it out gives the same on both sides as in the whole;
  *     where such bytes are pretokens of their own (--invalid=bytes), the text ends at each of them anyway.
