@@ -23,6 +23,7 @@ BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode an
 LEVELS = ["avx512", "avx2", "sse2", "none"]
 PATTERNS = ["cl100k", "tekken", "qwen3.5", "kimi-k2", "gpt2-digits"]
 NFC = "qwen2_5"
+CHARACTERS = {"llama2": "Llama 2", "gemma3": "Gemma 3"}
 LANGUAGES = ["chinese", "japanese", "thai", "arabic", "hindi"]
 HOSTILE = {
     "letter": "one letter", "spaces": "spaces", "rules": "lines of dashes", "random": "random letters and spaces",
@@ -51,6 +52,14 @@ def nfc_rows():
     for text in "en", "multi":
         yield Row("encode-nfc", f"Qwen 2.5's vocabulary, with NFC, {text}", "MB/cpu s", f"rate null-{NFC} {text}",
                   [at_least(0.95, f"rate null-qwen2 {text}")])
+
+
+def character_rows():
+    """Models of characters, as SentencePiece makes them."""
+    for name, what in CHARACTERS.items():
+        for text in "en", "multi":
+            yield Row("encode-characters", f"{what}'s vocabulary, {text}", "MB/cpu s", f"rate null-{name} {text}",
+                      [at_least(2, f"rate gigatoken1-{name} {text}")])
 
 
 def same_rows():
@@ -105,6 +114,7 @@ ROWS = [
     *vocabulary_rows(),
     *pattern_rows(),
     *nfc_rows(),
+    *character_rows(),
     *same_rows(),
     Row("encode-two", "bpe encode -j 2, English, 32k", "MB/s", "speed two-own en",
         [at_least(2.5, "speed gigatoken2-own en")]),
@@ -326,7 +336,7 @@ SUBJECTS = {
         **{f"old_{level}": at_level(level, BASELINE) for level in LEVELS},
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
-    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES, NFC)
+    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES, NFC, *CHARACTERS)
 }
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
