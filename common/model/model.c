@@ -132,14 +132,22 @@ int model_regexes(const struct model *m, enum pattern_dialect dialect, const str
 
 /* ---- Special tokens with a role ---- */
 
-/* The first of these names (ends with NULL) that is a special token. */
+/* The first of these names (ends with NULL) that is a special token; only if there is none, an added token that is not
+ * special: Gemma's </s> is that of HTML. */
 static const struct model_special *find_usual(const struct model *m, const char *const *usual)
 {
-    for (; *usual; usual++)
-        for (size_t i = 0; i < m->n_special; i++)
-            if (str_equal((struct str){m->special[i].p, m->special[i].len}, str_of(*usual)))
-                return &m->special[i];
-    return NULL;
+    const struct model_special *other = NULL;
+    for (; *usual; usual++) {
+        for (size_t i = 0; i < m->n_special; i++) {
+            const struct model_special *s = &m->special[i];
+            if (!str_equal((struct str){s->p, s->len}, str_of(*usual)))
+                continue;
+            if (s->special)
+                return s;
+            other = other ? other : s;
+        }
+    }
+    return other;
 }
 
 static const struct model_special *only_special(const struct model *m)

@@ -198,6 +198,10 @@ def json_trials():
     prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
     reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
 
+    n = len(BASE["model"]["vocab"])
+    tags = changed(added_tokens=[added("</s>", n, special=False), added("<eos>", n + 1), added("<s>", n + 2)])
+    reads(tags, {"separator": f"{n + 1} <eos>", "eos": None}, "a separator: of the usual names one that is special")
+
     # By which code text is encoded.
     for steps, want in ((byte_level(), "built-in"), (sequence(split(r), no_regex()), "regex"), (no_regex(), "none")):
         reads(changed(pre_tokenizer=steps), {"scanner": want, "merging": "fast"}, f"scanner: {want}")
