@@ -89,7 +89,6 @@ static int put_role(struct buf *out, const char *role, const struct model_specia
 /* How a model of characters differs from one of bytes. */
 static int put_characters(struct buf *out, const struct model *m, struct err *e)
 {
-    static const char *const places[N_PREFIX_PLACES] = {"if-missing", "always", "first"};
     const struct model_unknown *u = &m->unknown;
     if (!model_of_characters(m))
         return 0;
@@ -98,8 +97,9 @@ static int put_characters(struct buf *out, const struct model *m, struct err *e)
     int rc = u->bytes ? buf_put_str(out, "bytes", e) : put_text(out, m->token[u->id].p, m->token[u->id].len, e);
     if (rc || buf_put_str(out, !u->bytes && u->fuse ? " fused\n" : "\n", e))
         return -1;
-    if (m->metaspace.on && buf_printf(out, e, "metaspace: %s%s\n", m->prefix.len ? places[m->metaspace.place] : "never",
-                                      m->metaspace.split ? " split" : ""))
+    if (m->metaspace.on &&
+        buf_printf(out, e, "metaspace: %s%s\n", m->prefix.len ? prefix_place_names[m->metaspace.place] : "never",
+                   m->metaspace.split ? " split" : ""))
         return -1;
     return 0;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *const prefix_place_names[N_PREFIX_PLACES] = {"if-missing", "always", "first"};
+
 static bool at(const unsigned char *p)
 {
     return p[0] == 0xE2 && p[1] == 0x96 && p[2] == 0x81;

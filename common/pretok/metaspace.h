@@ -16,6 +16,9 @@ enum prefix_place {
     N_PREFIX_PLACES,
 };
 
+/* As records and models show them. */
+extern const char *const prefix_place_names[N_PREFIX_PLACES];
+
 struct metaspace {
     bool on;
     bool split; /* a pretoken begins at each space; else there is one pretoken, which the model's tokens divide */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const normalizer_names[] = {"none", "nfc", NULL};
+
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
     struct str *copy = calloc(n + 1, sizeof *copy);

@@ -80,8 +80,8 @@ static int put_split(struct buf *out, unsigned split, struct err *e)
 
 static int put_metaspace(struct buf *out, const struct metaspace *m, struct err *e)
 {
-    static const char *const places[N_PREFIX_PLACES] = {"if-missing", "always", "first"};
-    return buf_printf(out, e, " metaspace=%s%s%s", places[m->place], m->split ? ",split" : "", m->cut ? ",cut" : "");
+    return buf_printf(out, e, " metaspace=%s%s%s", prefix_place_names[m->place], m->split ? ",split" : "",
+                      m->cut ? ",cut" : "");
 }
 
 static int put_rules(struct buf *out, struct str wire, struct err *e)
