@@ -29,13 +29,18 @@ static int open_split(struct describe *d, struct describe_split *s, const struct
     return counter_open(&s->counter, r, INVALID_ERROR, e);
 }
 
-/* Sets the splits: one for each set of rules. -1 with EX_USAGE: it is not known how a model splits text. */
+/* Sets the splits: one for each set of rules. -1 with EX_USAGE: it is not known how a model splits text, or it does
+ * not. */
 static int split_text(struct describe *d, struct err *e)
 {
     for (size_t i = 0; i < d->n_models; i++) {
         struct describe_model *m = &d->model[i];
         if (encode_rules_for_text(&m->how, &m->rules, e))
             return -1;
+        if (m->rules.metaspace.on)
+            return err_set(e, EX_USAGE,
+                           "%s: a SentencePiece model, to which a text is one pretoken: it cannot be described so",
+                           m->how.name);
         rules_sort_special(&m->rules);
         m->split = find_split(d, &m->rules);
         if (!m->split->rules && open_split(d, m->split, &m->rules, e))

@@ -216,6 +216,9 @@ untrue="no figure would be true; give the text"
 
 other_pattern() {
     have tiny.{txt,sum,json} cl100k.{sum,json}
+    printf '%s' '{"version": "1.0", "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}, ' \
+        '"model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "a": 1}, "merges": []}}' >sp.json
+    refuses 64 "bpe describe: sp.json: a SentencePiece model, to which a text is one pretoken: *" bpe describe -m tiny.json -m sp.json tiny.txt
     refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: $untrue in place of the sum" \
         bpe describe tiny.sum cl100k.json
     refuses 65 "bpe describe: standard input was counted by pattern=gpt2, *" bpe describe - cl100k.json <tiny.sum
