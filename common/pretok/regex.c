@@ -31,7 +31,7 @@ struct parser {
     struct char_set *set; /* to which members of a class go; NULL: they are written */
     struct regex_uses uses;
     unsigned form, dialects;
-    size_t nth;
+    size_t nth, n_inner, n_and; /* n_inner, n_and: classes in classes, and &&, so far */
     int depth;
     bool caseless, behind; /* (?i); in a lookbehind */
     struct err *e;
@@ -376,6 +376,7 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
         if (left > 1 && at[1] == ':')
             return refuse(p, at, 2);
         p->set = NULL;
+        p->n_inner++;
         rc = read_class(p, &inner, part) || char_set_add_all(set, &inner, p->e) ? -1 : 0;
         p->set = set;
         char_set_free(&inner);
@@ -383,10 +384,12 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
     return rc;
 }
 
-/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. */
+/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. A negated one that
+ * has && and another class loses characters from U+0080 on in Oniguruma: refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;
+    const size_t n_inner = p->n_inner, n_and = p->n_and;
     bool negated = p->p < p->end && *p->p == '^', first = true;
     struct char_set operand = {0};
     int rc = 0;
@@ -394,6 +397,7 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     if (p->depth++ == DEPTH)
         return fail(p, open, "more than %d groups in each other", DEPTH);
     do {
+        p->n_and += !first;
         p->p += first ? 0 : 2; /* && */
         p->set = &operand;
         rc = read_operand(p, open, first, part);
@@ -405,6 +409,8 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     } while (!rc && *p->p == '&');
     p->p += !rc;
     p->depth--;
+    if (!rc && negated && p->n_inner > n_inner && p->n_and > n_and)
+        return refuse(p, open, (size_t)(p->p - open));
     return rc || (negated && char_set_complement(set, p->e)) ? -1 : 0;
 }
 

@@ -48,6 +48,8 @@ static const struct construct *find(const unsigned char *p, size_t left, bool in
     for (size_t i = 0; i < sizeof constructs / sizeof *constructs; i++) {
         const struct construct *c = &constructs[i];
         size_t n = strlen(c->text);
+        if (c->put[0] == '{' && (n >= left || p[n] < '0' || p[n] > '9')) /* {,} is text */
+            continue;
         if (n <= left && !memcmp(p, c->text, n) && (in_class ? c->in_class : c->outside))
             return c;
     }
