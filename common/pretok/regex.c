@@ -354,6 +354,14 @@ static int take_operand(struct char_set *all, struct char_set *operand, bool fir
     return char_set_intersect(all, operand, e);
 }
 
+static bool is_ascii(const struct char_set *set)
+{
+    size_t i = 0;
+    while (i < set->n && set->range[i].last < 0x80)
+        i++;
+    return i == set->n;
+}
+
 static int read_class(struct parser *p, struct char_set *set, struct part *part);
 
 /* The members of a class, up to its ] or a &&. */
@@ -384,8 +392,9 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
     return rc;
 }
 
-/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. A negated one that
- * has && and another class loses characters from U+0080 on in Oniguruma: refused. */
+/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a
+ * negated one that has && and another class Oniguruma may lose all characters from U+0080 on, if none of these is in
+ * what it negates: refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;
@@ -409,7 +418,7 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     } while (!rc && *p->p == '&');
     p->p += !rc;
     p->depth--;
-    if (!rc && negated && p->n_inner > n_inner && p->n_and > n_and)
+    if (!rc && negated && p->n_inner > n_inner && p->n_and > n_and && is_ascii(set))
         return refuse(p, open, (size_t)(p->p - open));
     return rc || (negated && char_set_complement(set, p->e)) ? -1 : 0;
 }
