@@ -1,6 +1,7 @@
 /* json_escape.c - see json_escape.h. */
 #include "json/json_escape.h"
 
+#include "unicode/utf8.h"
 #include "json/json_read.h"
 
 #include <stdint.h>
@@ -19,20 +20,6 @@ static unsigned hex4(const unsigned char *p, size_t left)
             return UINT32_MAX;
     }
     return v;
-}
-
-static size_t put_utf8(unsigned char *to, unsigned c)
-{
-    if (c < 0x80) {
-        to[0] = (unsigned char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n; --i; c >>= 6)
-        to[i] = (unsigned char)(0x80 | (c & 0x3F));
-    to[0] = (unsigned char)(lead[n] | c);
-    return n;
 }
 
 size_t json_escape_one(unsigned char *to, size_t *n, const unsigned char *p, size_t left, bool lenient,
@@ -60,7 +47,7 @@ size_t json_escape_one(unsigned char *to, size_t *n, const unsigned char *p, siz
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
         used = 11;
     }
-    *n = put_utf8(to, c);
+    *n = utf8_put(to, c);
     return used;
 }
 

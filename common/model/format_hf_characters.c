@@ -246,7 +246,7 @@ static int check_parts(struct hf_reader *in)
     for (size_t k = 0; k < m->n_merges; k++) {
         const uint32_t part[] = {m->merge[k].left, m->merge[k].right};
         for (int i = 0; i < 2; i++)
-            if (m->token[part[i]].p[0] == '<' || part[i] == m->unknown.id ? is_for_unknown(m, part[i]) : false)
+            if ((m->token[part[i]].p[0] == '<' || part[i] == m->unknown.id) && is_for_unknown(m, part[i]))
                 return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                               "merge %zu is of \"%.*s\", which unknown characters become: not supported", k,
                               (int)m->token[part[i]].len, (const char *)m->token[part[i]].p);

@@ -6,13 +6,21 @@
 
 const char *const normalizer_names[] = {"none", "nfc", NULL};
 
+static void *copy_array(const void *from, size_t n, size_t size, const char *what, struct err *e)
+{
+    void *copy = calloc(n + 1, size);
+    if (!copy)
+        err_mem(e, what, n * size);
+    else if (n)
+        memcpy(copy, from, n * size);
+    return copy;
+}
+
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
-    struct str *copy = calloc(n + 1, sizeof *copy);
+    struct str *copy = copy_array(regex, n, sizeof *copy, "the regexes", e);
     if (!copy)
-        return err_mem(e, "the regexes", n * sizeof *copy);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = regex[i];
+        return -1;
     free(r->regex);
     r->regex = copy;
     r->n_regex = n;
@@ -21,11 +29,9 @@ int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct e
 
 int rules_set_special(struct rules *r, const struct special_token *special, size_t n, struct err *e)
 {
-    struct special_token *copy = calloc(n + 1, sizeof *copy);
+    struct special_token *copy = copy_array(special, n, sizeof *copy, "the special tokens", e);
     if (!copy)
-        return err_mem(e, "the special tokens", n * sizeof *copy);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = special[i];
+        return -1;
     free(r->special);
     r->special = copy;
     r->n_special = n;

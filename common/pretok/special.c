@@ -107,10 +107,16 @@ static int by_bytes(const void *x, const void *y)
     return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
+/* Whether a letter may begin with this byte. */
+static bool may_be_letter(unsigned char b)
+{
+    return b >= 0x80 || (b | 0x20) - 'a' + 0u < 26u;
+}
+
 /* Whether a letter may follow a 0x0A at byte `at` of a token. */
 static bool is_line_start(const struct special_entry *t, size_t at)
 {
-    return t->p[at - 1] == '\n' && (t->p[at] >= 0x80 || (t->p[at] | 0x20) - 'a' + 0u < 26u);
+    return t->p[at - 1] == '\n' && may_be_letter(t->p[at]);
 }
 
 /* Whether matches can be recognized without the text before them: see special_set.local. */
@@ -607,8 +613,7 @@ bool special_keeps_lines(const struct special_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         const struct special_entry *t = &s->token[i];
-        bool may_be_letter = *t->p >= 0x80 || (*t->p | 0x20) - 'a' + 0u < 26u;
-        if (may_be_letter || t->flags & SPECIAL_RSTRIP || memchr(t->p, '\n', t->len))
+        if (may_be_letter(*t->p) || t->flags & SPECIAL_RSTRIP || memchr(t->p, '\n', t->len))
             return false;
     }
     return true;

@@ -24,7 +24,7 @@ enum {
 
 static struct nfc_kind kind_at(const unsigned char *p, uint32_t *c, size_t *len)
 {
-    *c = nfc_get(p, len);
+    *c = utf8_char(p, len);
     return nfc_kinds[nfc_kind_of(*c)];
 }
 
@@ -264,17 +264,6 @@ static void compose_units(struct units *u)
     u->n = n;
 }
 
-static void put_character(struct buf *out, uint32_t c)
-{
-    unsigned char *p = out->p + out->len;
-    size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = len; i-- > 1; c >>= 6)
-        p[i] = (unsigned char)(0x80 | (c & 0x3F));
-    p[0] = (unsigned char)(lead[len] | c);
-    out->len += len;
-}
-
 /* The length of the part that begins with p[0 .. n): up to the next border. */
 static size_t part_len(const unsigned char *p, size_t n)
 {
@@ -290,7 +279,7 @@ static int put_part(struct buf *out, struct units *u, const unsigned char *p, si
 {
     u->n = 0;
     for (size_t at = 0, len; at < n; at += len) {
-        if (put_decomposed(u, nfc_get(p + at, &len), e))
+        if (put_decomposed(u, utf8_char(p + at, &len), e))
             return -1;
     }
     if (sort_units(u, e))
@@ -299,7 +288,7 @@ static int put_part(struct buf *out, struct units *u, const unsigned char *p, si
     if (buf_reserve(out, 4 * u->n, e))
         return -1;
     for (size_t i = 0; i < u->n; i++)
-        put_character(out, u->at[i].c);
+        out->len += utf8_put(out->p + out->len, u->at[i].c);
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #ifndef BPE_UNICODE_NFC_INTERNAL_H
 #define BPE_UNICODE_NFC_INTERNAL_H
 
+#include "unicode/utf8.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,30 +62,11 @@ static inline unsigned nfc_kind_of(uint32_t c)
     return high < NFC_FIRST_LEN ? nfc_second[64U * nfc_first[high] + (c & 63)] : 0;
 }
 
-/* The character at p. */
-static inline uint32_t nfc_get(const unsigned char *p, size_t *len)
-{
-    if (p[0] < 0x80) {
-        *len = 1;
-        return p[0];
-    }
-    if (p[0] < 0xE0) {
-        *len = 2;
-        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
-    }
-    if (p[0] < 0xF0) {
-        *len = 3;
-        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
-    }
-    *len = 4;
-    return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
-}
-
 /* Whether the character at p passes. */
 static inline int nfc_passes(const unsigned char *p)
 {
     size_t len;
-    return nfc_kind_of(nfc_get(p, &len)) < NFC_PASSES;
+    return nfc_kind_of(utf8_char(p, &len)) < NFC_PASSES;
 }
 
 /* Where the first character at or after p + at is that does not pass; n: none. */

@@ -55,6 +55,21 @@ static inline uint32_t utf8_char(const unsigned char *p, size_t *len)
     }
 }
 
+/* Writes the character c, at most 4 bytes; returns its length. */
+static inline size_t utf8_put(unsigned char *to, uint32_t c)
+{
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    if (c < 0x80) {
+        to[0] = (unsigned char)c;
+        return 1;
+    }
+    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; --i; c >>= 6)
+        to[i] = (unsigned char)(0x80 | (c & 0x3F));
+    to[0] = (unsigned char)(lead[n] | c);
+    return n;
+}
+
 /* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);

@@ -34,24 +34,11 @@ static bool map_memory(void)
     return true;
 }
 
-static size_t put(unsigned char *p, uint32_t c)
-{
-    if (c < 0x80) {
-        p[0] = (unsigned char)c;
-        return 1;
-    }
-    size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = len; i-- > 1; c >>= 6)
-        p[i] = (unsigned char)(0x80 | (c & 0x3F));
-    p[0] = (unsigned char)((len == 2 ? 0xC0 : len == 3 ? 0xE0 : 0xF0) | c);
-    return len;
-}
-
 static size_t put_all(unsigned char *p, const uint32_t *c, size_t n)
 {
     size_t len = 0;
     for (size_t i = 0; i < n; i++)
-        len += put(p + len, c[i]);
+        len += utf8_put(p + len, c[i]);
     return len;
 }
 
@@ -148,7 +135,7 @@ static void test_filter(void)
     size_t missed = 0, useless = 0;
     unsigned char p[4];
     for (uint32_t c = 0; c < 0x110000; c++) {
-        put(p, c);
+        utf8_put(p, c);
         bool may = c >= 0x80 && nfc_may_change(p[0], p[1]), passes = nfc_kind_of(c) < NFC_PASSES;
         missed += !passes && !may && is_character(c);
         useless += passes && may && c >= 0x80 && c < 0x10000;
