@@ -25,8 +25,9 @@ compare() {
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
     fi
-    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" >"$results/$script" 2>&1
-    echo $? >"$results/$script.status"
+    local status=0
+    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" >"$results/$script" 2>&1 || status=$?
+    echo "$status" >"$results/$script.status"
 }
 
 # One process each: two at a time, the longest first.

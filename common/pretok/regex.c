@@ -31,7 +31,7 @@ struct parser {
     struct char_set *set; /* to which members of a class go; NULL: they are written */
     struct regex_uses uses;
     unsigned form, dialects;
-    size_t nth, n_inner, n_and; /* n_inner, n_and: classes in classes, and &&, so far */
+    size_t nth, n_inner, n_cuts; /* n_inner, n_cuts: classes in classes, and && and negated classes, so far */
     int depth;
     bool caseless, behind; /* (?i); in a lookbehind */
     struct err *e;
@@ -392,13 +392,13 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
     return rc;
 }
 
-/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a
- * negated one that has && and another class Oniguruma may lose all characters from U+0080 on, if none of these is in
- * what it negates: refused. */
+/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a negated one that
+ * has another class in it, and && or a second negation, Oniguruma may lose all characters from U+0080 on, if none of
+ * these is in what it negates: refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;
-    const size_t n_inner = p->n_inner, n_and = p->n_and;
+    const size_t n_inner = p->n_inner, n_cuts = p->n_cuts;
     bool negated = p->p < p->end && *p->p == '^', first = true;
     struct char_set operand = {0};
     int rc = 0;
@@ -406,7 +406,7 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     if (p->depth++ == DEPTH)
         return fail(p, open, "more than %d groups in each other", DEPTH);
     do {
-        p->n_and += !first;
+        p->n_cuts += !first;
         p->p += first ? 0 : 2; /* && */
         p->set = &operand;
         rc = read_operand(p, open, first, part);
@@ -418,8 +418,9 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     } while (!rc && *p->p == '&');
     p->p += !rc;
     p->depth--;
-    if (!rc && negated && p->n_inner > n_inner && p->n_and > n_and && is_ascii(set))
+    if (!rc && negated && p->n_inner > n_inner && p->n_cuts > n_cuts && is_ascii(set))
         return refuse(p, open, (size_t)(p->p - open));
+    p->n_cuts += negated;
     return rc || (negated && char_set_complement(set, p->e)) ? -1 : 0;
 }
 

@@ -86,6 +86,7 @@ static void test_refused(void)
         {"[a&&b]", BOTH, ""},
         {"[^a[^b-d]&&\\p{L}&&[c]d\xC3\xA9]", BOTH, ""},
         {"x[^a&&[^b]c]", BOTH, "1: [^a&&[^b]c] is not"},
+        {"[^[^\\P{Zl}\\p{Zl}]]", BOTH, "0: [^[^\\P{Zl}\\p{Zl}]] is not"},
         {"[a[^[b]&&c]]", BOTH, "2: [^[b]&&c] is not"},
         {"[a&&]", BOTH, "4: ] is not"},
         {"[&&a]", BOTH, "1: && is not"},
