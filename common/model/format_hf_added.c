@@ -83,7 +83,7 @@ int hf_read_added_tokens(struct hf_reader *in)
 }
 
 /* Prepend and Replace change the content of added tokens that are "normalized" as well, which are found in changed
- * text; and there is no white space beside them where spaces were. */
+ * text; and there is no white space beside them where spaces were. With Prepend they begin with U+2581 there. */
 static int check_normalized(struct hf_reader *in)
 {
     const struct hf_metaspace *s = &in->metaspace;
@@ -91,11 +91,12 @@ static int check_normalized(struct hf_reader *in)
     for (size_t i = 0; i < in->added.n; i++) {
         const struct hf_added *a = &in->added.p[i];
         const bool changed = memmem(a->p, a->len, METASPACE, METASPACE_LEN) || memchr(a->p, ' ', a->len) ||
-                             a->flags & (SPECIAL_LSTRIP | SPECIAL_RSTRIP);
-        if (a->normalized && (s->prepend || (s->replace && changed)))
+                             a->flags & (SPECIAL_LSTRIP | SPECIAL_RSTRIP) ||
+                             (s->prepend && a->flags & SPECIAL_SINGLE_WORD);
+        if (a->normalized && s->replace && changed)
             return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                          "added token \"%s\" is \"normalized\" with %s: not supported",
-                          build_show(show, sizeof show, a->p, a->len, false), s->prepend ? "Prepend" : "Replace");
+                          "added token \"%s\" is \"normalized\" with Replace, and has a space or flags: not supported",
+                          build_show(show, sizeof show, a->p, a->len, false));
     }
     return 0;
 }
@@ -147,7 +148,8 @@ static void set_kinds(struct hf_reader *in)
     for (size_t i = 0; i < in->added.n; i++)
         n_normalized += in->added.p[i].normalized;
     bool mixed = n_normalized && n_normalized < in->added.n;
-    if (!(n_normalized && in->m->normalizer) && !(mixed && (kinds_overlap(&in->added) || kinds_touch(&in->added))))
+    if (!(n_normalized && (in->m->normalizer || in->metaspace.prepend)) &&
+        !(mixed && (kinds_overlap(&in->added) || kinds_touch(&in->added))))
         return;
     for (size_t i = 0; i < in->added.n; i++)
         in->added.p[i].flags |= in->added.p[i].normalized ? SPECIAL_NORMALIZED : 0;
@@ -221,6 +223,23 @@ static int take_unchecked(struct hf_reader *in)
     return check_flags(in);
 }
 
+/* What an added token is decoded as: its content, which Prepend changes if it is "normalized". */
+static int take_text(struct hf_reader *in, const struct hf_added *a, struct str *text)
+{
+    *text = (struct str){a->p, a->len};
+    if (!a->normalized || !in->metaspace.prepend)
+        return 0;
+    text->len = METASPACE_LEN + a->len;
+    unsigned char *p = model_room(in->m, text->len, in->r.e);
+    if (!p)
+        return -1;
+    memcpy(p, METASPACE, METASPACE_LEN);
+    memcpy(p + METASPACE_LEN, a->p, a->len);
+    model_keep(in->m, text->len);
+    text->p = p;
+    return 0;
+}
+
 /* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys
  * on, as Hugging Face counts. The ids of these must be the same in the file; those of keys are not looked at there. */
 int hf_take_added(struct hf_reader *in)
@@ -235,10 +254,11 @@ int hf_take_added(struct hf_reader *in)
     for (size_t i = 0; i < in->added.n; i++) {
         struct hf_added *a = &in->added.p[i];
         char show[60];
+        struct str text;
         uint32_t id;
         bool same, spelled;
         build_show(show, sizeof show, a->p, a->len, false);
-        if (find_key(in, a, &id, &same, &spelled))
+        if (find_key(in, a, &id, &same, &spelled) || take_text(in, a, &text))
             return -1;
         bool keyed = id != MODEL_NO_ID;
         uint64_t want = keyed ? id : next++;
@@ -249,21 +269,21 @@ int hf_take_added(struct hf_reader *in)
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" has the id %llu, but %llu is the one that Hugging Face tokenizers gives it", show,
                 (unsigned long long)a->id, (unsigned long long)want);
-        /* In a model of characters the token's text is that of the key, also when it is decoded. */
-        if (keyed && !same && !model_of_characters(m) && may_be_made(in, id))
+        /* In a model of characters the token's text is that of the key, also when it is decoded, but for Prepend's. */
+        if (keyed && (text.p != a->p || (!same && !model_of_characters(m))) && may_be_made(in, id))
             return err_at(
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" is how token %lu is spelled, which other text becomes: the id would mean both, "
                 "which is not supported",
                 show, (unsigned long)id);
-        if (!keyed && build_token(&in->b, a->p, a->len, false, want))
+        if (!keyed && build_token(&in->b, text.p, text.len, false, want))
             return -1;
         const struct model_token *t = &m->token[want];
         /* A key that text can produce only as the added token is nothing but the added token. (Of characters, the same
          * key may be spelled otherwise in text.) */
         bool only_added = keyed && t->vocab && !is_unit(m, t) && !build_is_merged(&in->b, id) &&
                           (same || !model_of_characters(m) || !m->ignore_merges);
-        if (only_added && build_remove(&in->b, id, a->p, a->len))
+        if (only_added && build_remove(&in->b, id, text.p, text.len))
             return -1;
         if (build_special(&in->b, (struct model_special){.p = a->p,
                                                          .len = (uint32_t)a->len,

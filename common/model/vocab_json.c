@@ -53,7 +53,12 @@ void vocab_json_write(struct json_writer *w, const struct model *m, bool all)
             w->failed = true;
             break;
         }
-        json_write_key_bytes(w, t->vocab ? text.p : t->p, t->vocab ? text.len : t->len);
+        if (t->vocab)
+            json_write_key_bytes(w, text.p, text.len);
+        else if (s && s->id == id)
+            json_write_key_bytes(w, s->p, s->len);
+        else
+            json_write_key_bytes(w, t->p, t->len);
         json_write_uint(w, id);
     }
     json_write_end(w, '}');

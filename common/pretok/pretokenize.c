@@ -35,38 +35,59 @@ static int check_prefix(struct str prefix, struct err *e)
                : err_set(e, EX_DATAERR, "a prefix of %zu bytes, which is not one character", prefix.len);
 }
 
-/* Sets the normal forms of those special tokens that are found in normalized text. */
+/* Puts the normal form of a special token that is found in normalized text; and the number of its bytes. */
+static int put_late(struct buf *text, const struct rules *r, struct str prefix, size_t i, size_t *len, struct err *e)
+{
+    const struct str s = r->special[i].text;
+    const size_t before = text->len;
+    bool cut;
+    if (utf8_valid_len(s.p, s.len, &cut) != s.len)
+        return err_set(e, EX_DATAERR, "special token %zu is \"normalized\", and not UTF-8", i);
+    if (buf_put(text, prefix.p, prefix.len, e) ||
+        (r->normalizer == NORMALIZER_NFC ? nfc_put(text, s.p, s.len, SIZE_MAX, e) < 0 : buf_put(text, s.p, s.len, e)))
+        return -1;
+    *len = text->len - before;
+    return 0;
+}
+
+/* Whether a normalizer puts the prefix before text, and so before special tokens that are found in what it makes. */
+static bool is_prepended(struct str prefix, const struct metaspace *s)
+{
+    return prefix.len && s->place == PREFIX_ALWAYS;
+}
+
+/* Sets the normal forms of those special tokens that are found in normalized text: to[i], and where they have the
+ * prefix, which is a space or U+2581 in the text, to[n_special + i] as well. */
 static int set_late(struct pretokenizer *w, const struct rules *r, struct special_token *to, struct err *e)
 {
-    struct buf *text = &w->late_text;
-    bool cut;
-    for (size_t i = 0; i < r->n_special; i++) {
-        struct str s = r->special[i].text;
-        size_t before = text->len;
-        to[i] = r->special[i];
-        if (!(to[i].flags & SPECIAL_NORMALIZED))
-            continue;
-        if (utf8_valid_len(s.p, s.len, &cut) != s.len)
-            return err_set(e, EX_DATAERR, "special token %zu is \"normalized\", and not UTF-8", i);
-        if (r->normalizer == NORMALIZER_NFC ? nfc_put(text, s.p, s.len, SIZE_MAX, e) < 0 : buf_put(text, s.p, s.len, e))
+    const bool twice = is_prepended(r->prefix, &r->metaspace);
+    const struct str first = twice ? r->prefix : (struct str){0}, second = str_of(METASPACE);
+    const size_t n = r->n_special, n_to = twice ? 2 * n : n;
+    for (size_t i = 0; i < n_to; i++) {
+        to[i] = r->special[i % n];
+        if (to[i].flags & SPECIAL_NORMALIZED &&
+            put_late(&w->late_text, r, i < n ? first : second, i % n, &to[i].text.len, e))
             return -1;
-        to[i].text.len = text->len - before;
     }
-    for (size_t i = 0, at = 0; i < r->n_special; i++) {
+    for (size_t i = 0, at = 0; i < n_to; i++) {
         if (to[i].flags & SPECIAL_NORMALIZED) {
-            to[i].text.p = text->p + at;
+            to[i].text.p = w->late_text.p + at;
             at += to[i].text.len;
         }
     }
+    if (special_init_normalized(&w->late, to, n_to, e))
+        return -1;
+    for (size_t i = 0; i < w->late.n; i++)
+        w->late.token[i].index %= n;
     return 0;
 }
 
 static int open_late(struct pretokenizer *w, const struct rules *r, struct err *e)
 {
-    struct special_token *token = calloc(r->n_special + 1, sizeof *token);
+    struct special_token *token = calloc(2 * r->n_special + 1, sizeof *token);
     if (!token)
-        return err_mem(e, "special tokens", r->n_special * sizeof *token);
-    int rc = set_late(w, r, token, e) || special_init_normalized(&w->late, token, r->n_special, e);
+        return err_mem(e, "special tokens", 2 * r->n_special * sizeof *token);
+    int rc = set_late(w, r, token, e);
     for (size_t i = 1; i < w->late.n && !rc; i++) {
         const struct special_entry *t = &w->late.token[i];
         if (str_equal((struct str){t[-1].p, t[-1].len}, (struct str){t->p, t->len}))
@@ -264,6 +285,18 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return used < 0 ? -1 : (ptrdiff_t)metaspace_origin(p, (size_t)used);
 }
 
+/* Passes on one pretoken, which is copied. */
+static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
+{
+    const uint32_t end = (uint32_t)s.len;
+    w->prefixed.len = 0;
+    if (buf_reserve(&w->prefixed, s.len + SCAN_PAD, e) || buf_put(&w->prefixed, s.p, s.len, e))
+        return -1;
+    memset(w->prefixed.p + s.len, 0, SCAN_PAD);
+    w->inside = true;
+    return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
+}
+
 /* ---- Special tokens, and where they are ---- */
 
 /* The place in the text of which another was made that corresponds to byte `at` of that; never before an earlier one.
@@ -308,6 +341,31 @@ static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *
     return (ptrdiff_t)(w->stretch + w->segment + at);
 }
 
+/* Passes on a special token. end: where it ends in the text that is searched for it. */
+static int pass_special(struct pretokenizer *w, bool late, const struct special_entry *t, size_t end, struct err *e)
+{
+    ptrdiff_t after = late && w->sink.special ? place_in_window(w, end, e) : (ptrdiff_t)end;
+    w->inside = late && is_prepended(w->prefix, &w->metaspace);
+    w->later = true;
+    return after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, t->index, (size_t)after, e)) ? -1 : 0;
+}
+
+/* Passes on a late token that begins with the prefix, which a normalizer puts before the text p[0 .. n). Returns the
+ * rest of it, in bytes of the text; 0 if there is none. *more: more text is needed to tell. */
+static ptrdiff_t pass_first(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, bool *more,
+                            struct err *e)
+{
+    struct buf *b = &w->prefixed;
+    const size_t prefix = w->prefix.len, len = n < w->late.max_len ? n : w->late.max_len;
+    b->len = 0;
+    if (buf_reserve(b, prefix + len + SCAN_PAD, e) || buf_put(b, w->prefix.p, prefix, e) || buf_put(b, p, len, e))
+        return -1;
+    memset(b->p + b->len, 0, SCAN_PAD);
+    const struct special_entry *t = special_at(&w->late, b->p, b->len, more);
+    *more = *more && end == TEXT_MORE;
+    return !t || *more ? 0 : pass_special(w, true, t, t->len - prefix, e) ? -1 : (ptrdiff_t)(t->len - prefix);
+}
+
 typedef ptrdiff_t stretch_fn(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                              size_t *where, struct err *e);
 
@@ -318,7 +376,17 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
     const struct special_set *set = late ? &w->late : &w->special;
     struct special_place *place = late ? &w->late_place : &w->place;
     struct special_match m;
+    const bool prepended = late && is_prepended(w->prefix, &w->metaspace);
     size_t at = 0, bad = 0;
+    if (prepended && n && !w->inside) {
+        bool more;
+        ptrdiff_t first = pass_first(w, p, n, end, &more, e);
+        *where = 0;
+        if (first < 0 || more)
+            return first;
+        place->from = at = (size_t)first;
+        place->searched = place->searched > at ? place->searched : at;
+    }
     for (;;) {
         enum special_hit hit = special_next(set, p, n, end, place, &m);
         enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
@@ -331,6 +399,8 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
         if (!late)
             w->stretch = at;
         ptrdiff_t used = between(w, p + at, m.begin - at, how, &bad, e);
+        if (used >= 0 && hit == SPECIAL_FOUND && prepended && !w->inside && pass_alone(w, w->prefix, e))
+            used = -1;
         if (used < 0) {
             *where = at + bad;
             return -1;
@@ -342,10 +412,7 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
                 *place = (struct special_place){0};
             return (ptrdiff_t)at + used;
         }
-        w->inside = false;
-        w->later = true;
-        ptrdiff_t after = late && w->sink.special ? place_in_window(w, m.end, e) : (ptrdiff_t)m.end;
-        if (after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, m.token->index, (size_t)after, e))) {
+        if (pass_special(w, late, m.token, m.end, e)) {
             *where = m.begin;
             return -1;
         }
@@ -429,18 +496,6 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
     if (end != TEXT_MORE || (size_t)used == w->clean.len)
         return (ptrdiff_t)n;
     return trace(w, &w->cleaned, (size_t)used, &past, e);
-}
-
-/* Passes on one pretoken, which is copied. */
-static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
-{
-    const uint32_t end = (uint32_t)s.len;
-    w->prefixed.len = 0;
-    if (buf_reserve(&w->prefixed, s.len + SCAN_PAD, e) || buf_put(&w->prefixed, s.p, s.len, e))
-        return -1;
-    memset(w->prefixed.p + s.len, 0, SCAN_PAD);
-    w->inside = true;
-    return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
 }
 
 /* The same for text with invalid bytes, each of which becomes a pretoken: a prefix before one does so, too. */

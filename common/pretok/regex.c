@@ -392,9 +392,9 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
     return rc;
 }
 
-/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a negated one that
- * has another class in it, and && or a second negation, Oniguruma may lose all characters from U+0080 on, if none of
- * these is in what it negates: refused. */
+/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a negated one
+ * that has another class in it, and && or a second negation, Oniguruma may lose all characters from U+0080 on, if none
+ * of these is in what it negates: refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;

@@ -345,8 +345,7 @@ static size_t lower_bound(const struct special_set *s, size_t from, size_t to, s
     return from;
 }
 
-/* The longest token that begins at p, or NULL. *more: a longer one may. */
-static const struct special_entry *find(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
+const struct special_entry *special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
 {
     const struct special_entry *found = NULL;
     *more = false;
@@ -368,12 +367,6 @@ static const struct special_entry *find(const struct special_set *s, const unsig
             to = lower_bound(s, from, to, k, p[k] + 1U);
     }
     return found;
-}
-
-size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
-{
-    const struct special_entry *t = find(s, p, n, more);
-    return t ? t->len : 0;
 }
 
 /* The longest token that ends at p + at (p[0 .. at) is searched), or NULL. */
@@ -499,7 +492,7 @@ static enum special_hit next_occurrence(const struct special_set *s, const unsig
 {
     bool more;
     for (; (*from = next_candidate(s, p, n, *from)) < n; ++*from) {
-        *found = find(s, p + *from, n - *from, &more);
+        *found = special_at(s, p + *from, n - *from, &more);
         if (more && !final)
             return SPECIAL_MAYBE;
         if (*found)
@@ -537,7 +530,7 @@ static enum special_hit strip_right(const struct special_set *s, const unsigned 
     if (c == UNDECIDED)
         return SPECIAL_MAYBE;
     for (*searched = *to; s->space_first && *searched < stop;) {
-        const struct special_entry *t = find(s, p + *searched, n - *searched, &more);
+        const struct special_entry *t = special_at(s, p + *searched, n - *searched, &more);
         enum special_hit hit = more && !final ? SPECIAL_MAYBE
                                : t            ? check_word(t, p, n, end, *searched, false)
                                               : SPECIAL_NONE;
@@ -613,7 +606,7 @@ bool special_keeps_lines(const struct special_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         const struct special_entry *t = &s->token[i];
-        if (may_be_letter(*t->p) || t->flags & SPECIAL_RSTRIP || memchr(t->p, '\n', t->len))
+        if (uclass_letter_at(t->p, t->len) || t->flags & SPECIAL_RSTRIP || memchr(t->p, '\n', t->len))
             return false;
     }
     return true;
@@ -627,7 +620,8 @@ bool special_cut_after(const struct special_set *s, const unsigned char *p, size
     if (!t || !t->ends_piece)
         return false;
     /* "<a>" ends here, but is not a match where "<a>b" begins at the same place. */
-    if (special_at(s, p + at - t->len, n - at + t->len, &more) != t->len || (more && !final))
+    const struct special_entry *longest = special_at(s, p + at - t->len, n - at + t->len, &more);
+    if (!longest || longest->len != t->len || (more && !final))
         return false;
     int32_t next = t->flags & SPECIAL_RSTRIP ? char_at(p, n, at, final, &len) : NO_CHAR;
     return !is_space(next) && next != UNDECIDED;
@@ -666,8 +660,8 @@ size_t special_before(const struct special_set *s, const unsigned char *p, size_
     }
     if (last && !s->local) {
         for (size_t i = n; i-- > 0 && from - i < s->max_len + (from == n);) {
-            size_t end = i + special_at(s, p + i, n - i, &longer);
-            if (end > from || end == n)
+            t = special_at(s, p + i, n - i, &longer);
+            if (t && (i + t->len > from || i + t->len == n))
                 from = i;
         }
         if (from < s->max_len && !begins) {

@@ -114,9 +114,9 @@ enum special_hit special_next(const struct special_set *s, const unsigned char *
 /* The first n bytes of the text are dropped: they are before at->searched, and in no match that is still to come. */
 void special_drop(const struct special_set *s, struct special_place *at, const unsigned char *p, size_t n);
 
-/* The length of the longest special token that begins at p, flags aside; 0: none. *more is set if more text could make
- * it a longer one. */
-size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more);
+/* The longest special token that begins at p, flags aside; NULL: none. *more is set if more text could make it a longer
+ * one. */
+const struct special_entry *special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more);
 
 /* Whether text may be cut at p + at, which is not its end, because a special token ends there: one that is a match
  * whatever the pieces are. It need not be a single word; has no white space after it that belongs to it; and does not

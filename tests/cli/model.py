@@ -378,7 +378,12 @@ def character_trials():
     bad("ByteLevel", "byte_fallback", pre_tokenizer=byte_level(), vocab=BASE["model"]["vocab"], merges=BASE["model"]["merges"])
     bad("Replace and ByteLevel", "U+2581 for spaces", pre_tokenizer=byte_level(), byte_fallback=False,
         vocab=BASE["model"]["vocab"], merges=BASE["model"]["merges"])
-    bad("normalized added tokens", '"normalized" with Prepend', normalizer=normal(prepend, replace), added_tokens=[added("<t>", 264, normalized=True)])
+    good("normalized ones with Prepend", {"special": "264 <t>", "flags": "264 normalized"}, normalizer=normal(prepend, replace),
+         added_tokens=[added("<t>", 264, normalized=True)])
+    bad("a normalized single word with Prepend", '"normalized" with Replace', normalizer=normal(prepend, replace),
+        added_tokens=[added("<t>", 264, normalized=True, single_word=True)])
+    bad("a normalized key with Prepend that text can become", "is how token 258 is spelled", normalizer=normal(prepend, replace),
+        added_tokens=[added("a", 258, normalized=True)])
     bad("normalized ones with a space", '"normalized" with Replace', added_tokens=[added("< t>", 264, normalized=True)])
     bad("normalized ones that take white space", '"normalized" with Replace', added_tokens=[added("<t>", 264, normalized=True, rstrip=True)])
     good("a normalized one that Replace does not change", {"special": "264 <t>"}, added_tokens=[added("<t>", 264, normalized=True)])

@@ -12,6 +12,7 @@ If Hugging Face tokenizers is installed, it must give the same ids and text.
 import json
 import os
 import random
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,7 +53,7 @@ class Model:
             merges = [(key[:i], key[i:]) for key in keys for i in range(1, len(key)) if key[:i] in keys and key[i:] in keys]
         if rng.random() < 0.3:
             rng.shuffle(merges)
-        keys += [key for key in (META + "<m>", "a b", "cut off") if rng.random() < 0.3]
+        keys += [key for key in (META + "<m>", "a b", "cut off", "<t>") if rng.random() < 0.3]
         self.unk = None if self.bytes and rng.random() < 0.5 else "<unk>"
         keys += [self.unk] if self.unk else []
         keys += [f"<0x{b:02X}>" for b in range(256)] if self.bytes else []
@@ -62,6 +63,9 @@ class Model:
         self.added = {}
         for content in rng.sample(ADDED, rng.randrange(len(ADDED))):
             self.added[content] = self.vocab.get(content, len(keys) + sum(a not in self.vocab for a in self.added))
+        # Those that are "normalized": their text begins with U+2581 there, also when it is decoded.
+        self.late = [a for a in self.added if self.form == "prepend" and a in ("<t>", "ab") and rng.random() < 0.7 and
+                     (a not in keys or (a == "<t>" and not self.whole))]
         self.rank = {pair: i for i, pair in enumerate(merges)}
         self.merges, self.strings = merges, rng.random() < 0.5
         self.decoder = rng.choice([["spaces", "bytes", "strip"], ["spaces", "bytes"], ["metaspace"], ["bytes"], ["spaces"]])
@@ -74,7 +78,7 @@ class Model:
         decoders.insert(len(decoders) - ("strip" in self.decoder), {"type": "Fuse"})
         return json.dumps({
             "version": "1.0", "truncation": None, "padding": None,
-            "added_tokens": [{"id": i, "content": a, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": a[0] == "<"}
+            "added_tokens": [{"id": i, "content": a, "single_word": False, "lstrip": False, "rstrip": False, "normalized": a in self.late, "special": a[0] == "<"}
                              for a, i in self.added.items()],
             "normalizer": {"prepend": {"type": "Sequence", "normalizers": [PREPEND, REPLACE]}, "replace": REPLACE}.get(self.form),
             "pre_tokenizer": metaspace if self.form in ("always", "first", "never") else None, "post_processor": None,
@@ -105,7 +109,7 @@ class Model:
             tokens[i:i + 2] = [tokens[i] + tokens[i + 1]]
 
     def stretch(self, text, first):
-        """The tokens of text between added tokens; first: it begins a document."""
+        """The ids of text between added tokens; first: it begins a document."""
         if not text:
             return []
         if self.form != "text":
@@ -116,14 +120,16 @@ class Model:
         if self.split:
             words = text.split(META)
             words = [words[0]] * bool(words[0]) + [META + w for w in words[1:]]
-        return [t for w in words for t in self.word(w)]
+        if self.late:
+            words = re.split("(" + "|".join(META + a for a in self.late) + ")", text)
+        return [i for w in words for i in ([self.added[w[1:]]] if w[1:] in self.late else [self.vocab[t] for t in self.word(w)])]
 
     def encode(self, text):
         ids, start, at = [], 0, 0
         while at <= len(text):
-            found = max((a for a in self.added if text.startswith(a, at)), key=len, default=None)
+            found = max((a for a in self.added if a not in self.late and text.startswith(a, at)), key=len, default=None)
             if found or at == len(text):
-                ids += [self.vocab[t] for t in self.stretch(text[start:at], start == 0)]
+                ids += self.stretch(text[start:at], start == 0)
                 ids += [self.added[found]] if found else []
                 at += len(found or "x")
                 start = at
@@ -133,7 +139,7 @@ class Model:
 
     def decode(self, ids):
         """The bytes, as they are if they are not UTF-8."""
-        keys = {**{i: a for a, i in self.added.items()}, **{i: key for key, i in self.vocab.items()}}
+        keys = {**{i: a for a, i in self.added.items()}, **{i: key for key, i in self.vocab.items()}, **{self.added[a]: META + a for a in self.late}}
         out = b""
         for n, i in enumerate(ids):
             key = keys[i]
@@ -153,7 +159,7 @@ def make_text(rng, model):
         if kind < 0.4:
             parts.append(rng.choice(list(model.vocab)).replace(META, rng.choice([" ", " ", META])))
         elif kind < 0.5:
-            parts.append(rng.choice(ADDED))
+            parts.append(rng.choice(["", "", " ", META]) + rng.choice(ADDED))
         elif kind < 0.6:
             parts.append(rng.choice([" ", META, " " + META, "a", "\n"]) * rng.choice([1, 2, 7, 40]))
         else:

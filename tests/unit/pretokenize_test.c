@@ -16,6 +16,7 @@ enum { MAX_TEXT = 3000 };
 static struct err e;
 static const char *prefix = ""; /* of the rules */
 static enum normalizer normalizer;
+static enum prefix_place place;
 static unsigned kinds; /* bit i: special token i is found in normalized text */
 
 static void must(int rc)
@@ -87,7 +88,8 @@ static void open_tokens(struct pretokenizer *w, const char *pattern, const char 
     for (unsigned i = 0; i < 3; i++)
         special[i].flags = kinds >> i & 1 ? SPECIAL_NORMALIZED : 0;
     const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
-    struct rules r = {.pattern = str_of(pattern), .prefix = str_of(prefix), .normalizer = normalizer};
+    struct rules r = {
+        .pattern = str_of(pattern), .prefix = str_of(prefix), .metaspace = {.place = place}, .normalizer = normalizer};
     struct str one = str_of(regex);
     must(rules_set_special(&r, special, 3, &e) || (*regex && rules_set_regex(&r, &one, 1, &e)));
     must(pretokenizer_open(w, &r, invalid, &to, &e));
@@ -399,6 +401,26 @@ static void two_kinds(void)
     kinds = 0;
 }
 
+/* A prefix that a normalizer puts before text is before the tokens that are found in it. */
+static void prepended(void)
+{
+    prefix = " ";
+    place = PREFIX_ALWAYS;
+    kinds = 7;
+    windows("a prefix of the normalizer", "gpt2", "");
+    windows("a prefix of the normalizer, and bytes", "bytes", "");
+    gives("<s>a<s> <s>\n<s>", INVALID_ERROR, TEXT_DOC, "<0>|a|<|s|>|<1>|<|s|>|", 0);
+    gives(" <s>b", INVALID_ERROR, TEXT_DOC, " |<0>|b|", 0);
+    gives("\xE2\x96\x81<s>b", INVALID_ERROR, TEXT_DOC, " |<0>|b|", 0);
+    gives("\xFF<s>\xFF<s> <s>", INVALID_BYTES, TEXT_DOC, " |\xFF|<|s|>|\xFF|<|s|>|<0>|", 0);
+    gives("\xFF<s>", INVALID_SKIP, TEXT_DOC, "<0>|", 0);
+    kinds = 1;
+    gives("<s><s>\n<s>", INVALID_ERROR, TEXT_DOC, "<0>|<1>|<0>|", 0);
+    kinds = 0;
+    place = PREFIX_IF_MISSING;
+    prefix = "";
+}
+
 /* Where a token in normalized text ends is told for the text that was passed. */
 static void late_place(const char *text, enum invalid_policy invalid, size_t want)
 {
@@ -417,6 +439,7 @@ static void late_place(const char *text, enum invalid_policy invalid, size_t wan
 static void normalizers(void)
 {
     two_kinds();
+    prepended();
     normalizer = NORMALIZER_NFC;
     windows("gpt2 with NFC", "gpt2", "");
     windows("cl100k with NFC", "cl100k", "");
