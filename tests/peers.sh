@@ -11,7 +11,7 @@ bin=$("$top/tests/venv.sh")
     echo "# streaming cannot be installed"
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
 # make check-vocabularies has a million, and more models: here is one of each form.
-export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} NAMES=${NAMES:-gpt2 cl100k o200k llama3 qwen2 deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
+export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} NAMES=${NAMES:-gpt2 cl100k o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
 results=$(mktemp -d)
@@ -20,7 +20,7 @@ trap 'rm -rf "$results"' EXIT
 # compare SCRIPT [PROGRAM]: with the texts that it takes; what it says goes into a file, and its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
-    if [[ $script =~ ^(regex|model|convert|files|manual|shard|added)_peers$ ]]; then
+    if [[ $script =~ ^(regex|step|model|convert|files|manual|shard|added)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")

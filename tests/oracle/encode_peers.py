@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """encode_peers.py - bpe-encode against Hugging Face tokenizers and tiktoken: the same ids.
 
-On the texts given (some MB of each; all of it if WHOLE is set), on every code point and on random strings, by models that
+On the texts given (half a MB of each; all of it if WHOLE is set), on every code point and on random strings, by models that
 our own line has trained on them. Vocabularies that everybody has: encode_vocabularies.py.
 
     encode_peers.py [TEXT...]    needs tokenizers, tiktoken and BUILD; prints TAP. STRINGS: how many random strings;
@@ -17,7 +17,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
-from encode_vocabularies import PIECES, SAMPLE, SEED, WHOLE  # noqa: E402
+from encode_vocabularies import PIECES, SEED, WHOLE  # noqa: E402
 from lib import EOT, ok  # noqa: E402
 
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
@@ -30,6 +30,7 @@ except ImportError as why:
     lib.skip_all(why)
 
 STRINGS = int(os.environ.get("STRINGS") or 20000)
+SAMPLE = 1 << 19  # bytes of each TEXT
 
 
 def sh(line, data=None):
