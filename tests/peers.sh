@@ -10,6 +10,7 @@ bin=$("$top/tests/venv.sh")
 { "$top/tests/venv.sh" pillow typing_extensions && "$top/tests/venv.sh" --no-deps mosaicml-streaming==0.13.0; } >/dev/null ||
     echo "# streaming cannot be installed"
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
+"$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
 # make check-vocabularies has a million, and more models: here is one of each form.
 export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} NAMES=${NAMES:-gpt2 cl100k o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
@@ -33,7 +34,7 @@ compare() {
 # One process each: two at a time, the longest first.
 scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
     nfc_peers regex_peers step_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers
-    added_peers)
+    added_peers sentencepiece_peers)
 for test in "${scripts[@]}"; do
     [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
     read -r script program <<<"$test"

@@ -134,7 +134,8 @@ static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
     if (o->came == OVERLAP_ALL)
         return 0;
     x->later = x->begin > 0 && !o->run->form->documents;
-    x->inside = x->later && !x->before;
+    x->inside = x->later && (!x->before || (x->before <= o->run->rules.n_special &&
+                                            o->run->rules.special[x->before - 1].flags & SPECIAL_INSIDE));
     o->doc.begin = text_begin;
     o->doc.skipped = &o->run->skipped;
     o->run->form->begin(o->run->reader, &o->doc);

@@ -24,7 +24,7 @@ struct piece {
     uint64_t text_end;           /* where it ends; known when the piece ends */
     uint64_t before;             /* as in struct chunk */
     bool later;                  /* it is not the start of a source, or of a document */
-    bool inside;                 /* nor right after a special token */
+    bool inside;                 /* nor right after a special token that is not SPECIAL_INSIDE */
 };
 
 /* The functions of a program. All but close and is_full return -1 on error. */

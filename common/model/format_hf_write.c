@@ -347,6 +347,11 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
     if (!n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE,
                        "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
+    for (size_t i = 0; i < m->n_special; i++)
+        if (m->special[i].flags & SPECIAL_INSIDE)
+            return err_set(e, EX_USAGE,
+                           "tokenizer.json puts U+2581 after each added token, and this model not after \"%.*s\"",
+                           (int)(m->special[i].len < 60 ? m->special[i].len : 60), (const char *)m->special[i].p);
     struct json_writer w = json_write_over(out, true, e);
     json_write_begin(&w, '{');
     json_write_key(&w, "version");

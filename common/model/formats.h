@@ -42,9 +42,10 @@ struct model_format {
     /* Whether the name of a file, or the files in a directory, show that it is of this format: 1, 0, or -1: out of
      * memory. Nothing is open yet. NULL: never. */
     int (*sniff_path)(const struct model_source *from, struct err *e);
-    /* Whether a file that begins with these bytes (leading blanks skipped, not empty, zeros follow) is of this format.
-     * NULL: never. */
+    /* Whether a file that begins with these bytes (leading blanks skipped, unless is_binary; not empty, zeros follow)
+     * is of this format. NULL: never. */
     bool (*sniff)(const unsigned char *p, size_t n);
+    bool is_binary;
     /* Fills *m; model_free also after failure; the caller sets format and dialect. -1: EX_DATAERR, EX_USAGE (the
      * source's options do not apply to this file), EX_NOINPUT, EX_IOERR, EX_OSERR. */
     int (*read)(struct model *m, struct model_source *from, struct err *e);
@@ -96,7 +97,8 @@ static inline int model_source_says_all(const struct model_source *from, const c
     X(tiktoken)                                                                                                        \
     X(hf_dir)                                                                                                          \
     X(merges)                                                                                                          \
-    X(tekken)
+    X(tekken)                                                                                                          \
+    X(sentencepiece)
 
 #define MODEL_FORMAT_DECLARE(name) extern const struct model_format format_##name;
 MODEL_FORMATS(MODEL_FORMAT_DECLARE)

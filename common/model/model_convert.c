@@ -15,6 +15,7 @@
 #include "model/character_model.h"
 #include "model/model_build.h"
 #include "pretok/byte_level.h"
+#include "unicode/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct token_merger {
     struct err *e;         /* borrowed */
     uint64_t point;
     bool by_rank;             /* else by the list of merges */
+    const uint32_t *rank;     /* if by_rank: by id; NULL: ids are ranks; borrowed */
     struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
     struct hash_index pairs;  /* else: the merges, by their pair */
     uint64_t *power, *prefix; /* powers of the point; hashes of the prefixes of the current token */
@@ -208,33 +210,37 @@ static int look(struct token_merger *f, const struct model_token *t, uint32_t le
     if (f->by_rank) {
         size_t len = (size_t)l->len + r->len;
         uint32_t id = find(f, hash_part(f, l->from, len), t->p + l->from, len);
-        return id == MODEL_NO_ID ? 0 : push(f, (struct candidate){id, left, l->id, r->id, id});
+        const uint32_t rank = id == MODEL_NO_ID || !f->rank ? id : f->rank[id];
+        return rank == CONVERT_NO_RANK ? 0 : push(f, (struct candidate){rank, left, l->id, r->id, id});
     }
     const struct merge *g = find_pair(f, l->id, r->id);
     return g ? push(f, (struct candidate){(uint32_t)(g - f->m->merge), left, l->id, r->id, g->result}) : 0;
 }
 
-static int start(struct token_merger *f, const struct model_token *t)
+/* Sets the parts that merging starts from, bytes or characters; returns their number. */
+static uint32_t start(struct token_merger *f, const struct model_token *t)
 {
+    const bool characters = model_of_characters(f->m);
+    uint32_t n = 0;
     f->n_heap = 0;
-    for (uint32_t i = 0; i < t->len; i++) {
+    for (uint32_t i = 0; i < t->len; i++)
         f->prefix[i + 1] = add(mul(f->prefix[i], f->point), t->p[i] + 1U);
-        f->part[i] = (struct part){i, 1, f->m->byte_id[t->p[i]], i ? i - 1 : NONE, i + 1 < t->len ? i + 1 : NONE};
+    for (uint32_t i = 0, before = NONE, len; i < t->len; before = i, i += len, n++) {
+        len = characters ? (uint32_t)utf8_char_len(t->p[i]) : 1;
+        const uint32_t id = characters ? find(f, hash_part(f, i, len), t->p + i, len) : f->m->byte_id[t->p[i]];
+        f->part[i] = (struct part){i, len, id, before, i + len < t->len ? i + len : NONE};
     }
-    for (uint32_t i = 0; i + 1 < t->len; i++) {
-        if (look(f, t, i))
-            return -1;
-    }
-    return 0;
+    return n;
 }
 
 /* The merge that makes the token. 1; 0: there is none; -1: out of memory. */
 static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 {
     const struct model_token *t = &f->m->token[id];
-    uint32_t parts = t->len;
-    if (start(f, t))
-        return -1;
+    uint32_t parts = start(f, t);
+    for (uint32_t i = 0; i != NONE; i = f->part[i].after)
+        if (look(f, t, i))
+            return -1;
     while (f->n_heap) {
         struct candidate c = pop(f);
         struct part *l = &f->part[c.left];
@@ -266,12 +272,14 @@ static size_t merges_bytes(const struct model *m)
     return (m->n_ids + (size_t)1) * sizeof(struct merge);
 }
 
-/* The merges of all tokens, by rank. *missing: how many tokens have none; *one: the first of them. */
-static int find_merges(const struct model *m, bool by_rank, struct merge **merges, size_t *n, size_t *missing,
-                       uint32_t *one, struct err *e)
+/* The merges of all tokens, by id. by_rank, rank: as in struct token_merger. *missing: how many tokens have none; *one:
+ * the first of them. */
+static int find_merges(const struct model *m, bool by_rank, const uint32_t *rank, struct merge **merges, size_t *n,
+                       size_t *missing, uint32_t *one, struct err *e)
 {
     struct token_merger f;
     int rc = merger_init(&f, m, by_rank, e);
+    f.rank = rank;
     *missing = *n = 0;
     *merges = rc ? NULL : huge_zeroed(merges_bytes(m));
     if (!rc && !*merges)
@@ -335,18 +343,25 @@ static int check_keys(struct model *m, struct err *e)
     return rc;
 }
 
-int convert_to_merges(struct model *m, struct err *e)
+int convert_by_ranks(struct model *m, const uint32_t *rank, size_t *missing, struct err *e)
 {
-    size_t missing;
     uint32_t one;
     struct merge *merges;
-    if (!m->by_rank)
-        return 0;
-    if (find_merges(m, true, &merges, &m->n_merges, &missing, &one, e))
+    if (find_merges(m, true, rank, &merges, &m->n_merges, missing, &one, e))
         return -1;
     huge_free(m->merge, m->merge_bytes);
     m->merge = merges;
     m->merge_bytes = merges_bytes(m);
+    return 0;
+}
+
+int convert_to_merges(struct model *m, struct err *e)
+{
+    size_t missing;
+    if (!m->by_rank)
+        return 0;
+    if (convert_by_ranks(m, NULL, &missing, e))
+        return -1;
     m->by_rank = false;
     m->ignore_merges = missing > 0;
     if (check_keys(m, e))
@@ -405,7 +420,7 @@ int convert_to_ranks(struct model *m, struct err *e)
                            "cannot",
                            build_show(name, sizeof name, m->special[i].p, m->special[i].len, false));
     }
-    if (find_merges(m, true, &want, &n, &missing, &one, e))
+    if (find_merges(m, true, NULL, &want, &n, &missing, &one, e))
         return -1;
     int rc = compare_merges(m, want, n, e);
     huge_free(want, merges_bytes(m));
@@ -440,7 +455,7 @@ int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct er
     struct merge *merges;
     size_t n_merges;
     *first = MODEL_NO_ID;
-    if (find_merges(m, m->by_rank, &merges, &n_merges, n, first, e))
+    if (find_merges(m, m->by_rank, NULL, &merges, &n_merges, n, first, e))
         return -1;
     huge_free(merges, merges_bytes(m));
     return 0;

@@ -12,6 +12,13 @@
  * special token would have the key of another in a vocabulary whose keys are in byte-to-unicode form. */
 int convert_to_merges(struct model *m, struct err *e);
 
+/* Gives a model the list of merges, by id of the result, that is equal to merging two neighbours whenever their text is
+ * a token of the vocabulary, that of the lowest rank first, of equal ranks the leftmost: for each token that by which
+ * it is made. *missing: how many are not. rank: by id, or CONVERT_NO_RANK: not made; NULL: ids are ranks. Of
+ * characters, left or right may be MODEL_NO_ID: the token is made of one that is no token. -1: out of memory. */
+#define CONVERT_NO_RANK UINT32_MAX
+int convert_by_ranks(struct model *m, const uint32_t *rank, size_t *missing, struct err *e);
+
 /* Checks that a model gives the same ids when it merges by rank. Nothing is changed. -1: out of memory, or (EX_USAGE)
  * it does not; the message says where. */
 int convert_to_ranks(struct model *m, struct err *e);

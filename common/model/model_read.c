@@ -72,7 +72,8 @@ static int read_by_content(struct model *m, struct model_source *from, struct er
     if (blank == from->head.len)
         return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "empty; no model is in it");
     for (size_t i = 0; (f = model_format_at(i)); i++) {
-        if (f->sniff && f->sniff((const unsigned char *)head + blank, from->head.len - blank))
+        const size_t skip = f->is_binary ? 0 : blank;
+        if (f->sniff && f->sniff(from->head.p + skip, from->head.len - skip))
             return read_as(m, f, from, e);
     }
     return no_model(from, head + blank, e);

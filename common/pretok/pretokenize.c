@@ -345,7 +345,7 @@ static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *
 static int pass_special(struct pretokenizer *w, bool late, const struct special_entry *t, size_t end, struct err *e)
 {
     ptrdiff_t after = late && w->sink.special ? place_in_window(w, end, e) : (ptrdiff_t)end;
-    w->inside = late && is_prepended(w->prefix, &w->metaspace);
+    w->inside = (late && is_prepended(w->prefix, &w->metaspace)) || t->flags & SPECIAL_INSIDE;
     w->later = true;
     return after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, t->index, (size_t)after, e)) ? -1 : 0;
 }
@@ -399,7 +399,8 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
         if (!late)
             w->stretch = at;
         ptrdiff_t used = between(w, p + at, m.begin - at, how, &bad, e);
-        if (used >= 0 && hit == SPECIAL_FOUND && prepended && !w->inside && pass_alone(w, w->prefix, e))
+        if (used >= 0 && hit == SPECIAL_FOUND && (prepended || m.token->flags & SPECIAL_INSIDE) &&
+            wants_prefix(w, p, 0) && pass_alone(w, w->prefix, e))
             used = -1;
         if (used < 0) {
             *where = at + bad;

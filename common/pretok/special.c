@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const special_flag_name[SPECIAL_N_FLAGS] = {"lstrip", "rstrip", "single_word", "normalized"};
+const char *const special_flag_name[SPECIAL_N_FLAGS] = {"lstrip", "rstrip", "single_word", "normalized", "inside"};
 
 /* ---- The characters beside a match ---- */
 

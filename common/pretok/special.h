@@ -29,10 +29,11 @@ enum special_flag {
     SPECIAL_RSTRIP = 1 << 1,      /* with the white space after it */
     SPECIAL_SINGLE_WORD = 1 << 2, /* only where no word character is beside it */
     SPECIAL_NORMALIZED = 1 << 3,  /* in the text that a normalizer has made; 0 where that is the same */
-    SPECIAL_FLAGS = (1 << 4) - 1,
+    SPECIAL_INSIDE = 1 << 4,      /* a text goes on with it: a prefix is put before it, and not after it */
+    SPECIAL_FLAGS = (1 << 5) - 1,
 };
 
-enum { SPECIAL_N_FLAGS = 4 };
+enum { SPECIAL_N_FLAGS = 5 };
 extern const char *const special_flag_name[SPECIAL_N_FLAGS]; /* by the number of the bit */
 
 struct special_token {

@@ -44,8 +44,9 @@ const struct usage model_usage = {
     .name = "bpe-model",
     .synopsis = "[--info] [-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string]\n"
                 "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
-    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
-             ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.",
+    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json,\n"
+             ".tiktoken file or tokenizer.model (default standard input), or a directory with vocab.json and\n"
+             "merges.txt.",
     .options = rows,
     USAGE_FILES(struct model_options, files, n_files),
     .check = check,

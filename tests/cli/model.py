@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
+import spm  # noqa: E402
 
 BASE = json.load(open("tokenizer.json", encoding="utf-8"))
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -542,6 +543,95 @@ def tekken_trials():
     reads(b"", {"format": "json"}, "a tekken.json beside a tokenizer.json, which is read", ["mistral"])
 
 
+PIECES = [("<unk>", 0, spm.UNKNOWN), ("<s>", 0, spm.CONTROL), ("</s>", 0, spm.CONTROL), ("<pad>", 0, spm.CONTROL), ("<x>", 0, spm.USER_DEFINED),
+          ("\u2581", -9), ("a", -9), ("b", -9), ("ab", -1), ("ba", -2), ("\u2581ab", -3), ("\u2581\u2581", -1e9), ("\u2581" * 3, -1e9),
+          ("\u2581" * 5, -1e9), ("\n", -9), ("b\n", -4)]
+
+
+def ids_of(model, text, *args):
+    code, out, err = lib.run(["bpe-encode", "-m", model, "-f", "text", *args], text.encode())
+    return " ".join(out.decode().split()) if not code else err
+
+
+def sentencepiece_trials():
+    def good(name, wanted, data, args=()):
+        reads(data, {"format": "sentencepiece", **wanted}, f"a tokenizer.model {name}", args)
+
+    def bad(name, part, data, code=65, args=()):
+        refuses(data, part, f"a tokenizer.model {name}", code, args)
+
+    def settings(**keys):
+        return spm.model(PIECES, **keys)
+
+    def more(*pieces):
+        return spm.model(PIECES + list(pieces))
+
+    base = settings()
+    small = {"pattern": "bytes", "prefix": " ", "units": "characters", "unknown": "<unk> fused", "metaspace": "always", "ids": "16", "merges": "7",
+             "unreached": "0", "scanner": "pairs", "eos": "2 </s>", "pad": "3 <pad>", "flags": "4 inside",
+             "special": ["0 <unk>", "1 <s>", "2 </s>", "3 <pad>", "4 <x>"]}
+    good("", small, base)
+    good("of which eos has another name", {"eos": "1 <s>", "pad": "2 </s>"}, settings(eos="<s>", pad="</s>"))
+    good("that puts no space before text", {"prefix": None, "flags": None, "metaspace": "never"}, settings(prefix=0))
+    good("with byte_fallback", {"unknown": "bytes", "ids": "272"}, spm.model(PIECES + spm.BYTES, byte_fallback=1))
+    good("with fields that are not known", small, base + spm.field(4, b"") + spm.field(6, "x") + spm.field(200, 7) + spm.field(9, 1.5))
+    good("whose settings come in two parts", {"unknown": "bytes"}, spm.model(PIECES + spm.BYTES) + spm.field(2, spm.field(35, 1)))
+    good("with a character that is UNUSED", {}, more(("c", -9, spm.UNUSED)))
+    for kind, part in (1, "Unigram"), (3, "neither a BPE"), (4, "neither a BPE"), (9, "neither a BPE"):
+        bad(f"of type {kind}", part, settings(type=kind))
+    bad("without settings", "Unigram", b"".join(spm.piece(*p) for p in PIECES))
+    for part, keys in (("normalizer replaces", {"charsmap": "x"}), ("remove_extra_whitespaces", {"strip": 1}), ("escape_whitespaces", {"escape": 0}),
+                       ("whitespace_as_suffix", {"suffix": 1}), ("256 pieces", {"byte_fallback": 1})):
+        bad(f"with {keys}", part, settings(**keys))
+    bad("with a denormalizer", "its denormalizer", base + spm.field(5, spm.field(2, "x")))
+    for part, pieces in (('"ab" is there twice', [("ab", -20)]), ('piece 16, "", is empty', [("",)]),
+                         ("no number", [("c", float("nan"))]), ("no number", [("c", float("-inf"))]), ("type that is not known", [("c", 0, 7)]),
+                         ("type that is not known", [("c", 0, 0)]), ("second one that is UNKNOWN", [("<u>", 0, spm.UNKNOWN)]),
+                         ("space that is not U+2581", [("a b", -20)]), ("USER_DEFINED, with a space", [("<\u2581>", 0, spm.USER_DEFINED)]),
+                         ("is UNUSED", [("aa", -20, spm.UNUSED)]), ("CONTROL, and a character", [("c", 0, spm.CONTROL)]), ("256 pieces", [("<0x00>", 0, spm.BYTE)]),
+                         ("a character that is no piece", [("ac", -20)]), ("as scores are equal", [("aa", -1)]), ("as scores are equal", [("abb", 0.5)])):
+        bad(f"with the piece {pieces[0]}", part, more(*pieces))
+    bad("with runs of equal scores, of one of another", "as scores are equal", spm.model(PIECES[:11] + [("\u2581" * n, -5 - (n > 2)) for n in (2, 3, 4)]))
+    bad("with a piece that is not UTF-8", "piece 16, \"\", is not UTF-8", base + spm.field(1, spm.field(1, b"\xff")))
+    bad("without an unknown piece", "no piece is UNKNOWN", spm.model(PIECES[1:]))
+    bad("with -p", "leave out -p", base, 64, ["-p", "gpt2"])
+    bad("with a field of no number", "malformed", base + b"\x00\x00")
+    bad("with a length beyond 64 bits", "malformed", base + b"\x0a" + b"\xff" * 10 + b"\x01")
+    bad("with a length beyond the file", f"byte {len(base) + 5}: a field that is malformed", base + b"\x0a\xff\xff\xff\x7f")
+    bad("with a group", "malformed", base + b"\x0b\x0c")
+    wrong = [n for n in range(1, len(base)) if lib.run(["bpe-model", "--info"], base[:n])[0] not in (0, 65)]
+    report(not wrong, "a tokenizer.model that is cut off anywhere is read or refused", f"{wrong}")
+    report(lib.run(["bpe-model", "--info"], base[:20])[2].count("\n") == 1, "and in one line")
+
+    os.mkdir("spm")
+    lib.write("spm/tokenizer.model", base)
+    good("in its directory", small, b"", ["spm"])
+    for text, want, args in (
+            ("abab", "10 8", ()), (" ab", "5 10", ()), ("ba", "5 9", ()), ("a<x>b", "5 6 4 7", ()), ("<x>ab", "5 4 8", ()), ("<x><x>", "5 4 4", ()),
+            ("ab</s>ab", "10 2 10", ()), ("a<s>", "5 6 1", ()), ("a<s>", "5 6 0", ("--special=text",)), ("acdb", "5 6 0 7", ()),
+            ("c<x>d", "5 0 4 0", ()), ("\u2581ab", "5 10", ()), ("ab\nab", "10 14 8", ()), ("bb\na", "5 7 15 6", ()), (" " * 2, "12", ()), (" " * 4, "13", ()), (" " * 5, "13 5", ()),
+            (" " * 9, "13 13", ()), ("", "", ())):
+        got = ids_of("spm", text, *args)
+        report(got == want, f"it encodes {text!r} {args}", f"wanted {want}", f"got {got}")
+    code, out, err = lib.run(["bpe-decode", "-m", "spm", "-f", "text"], b"5 5 10 4 8")
+    report(out == b"  ab<x>ab", "and decodes all but the space before the text", f"{out} {err}")
+    rng = random.Random(7)
+    lib.write("it", "".join(rng.choice(["<x>", "<x>", "ab", "b", " ", "   ", "\n", "</s>", "<"]) for _ in range(20000)))
+    whole = lib.must("bpe-encode", "-m", "spm", "it")
+    for how in [], ["--inline"]:
+        chunks = lib.must("bpe-chunk", "-m", "spm", "-b", "900", *how, "it")
+        report(len(chunks) > 500 and lib.must("bpe-encode", "-m", "spm", "-f", "raw", data=chunks) == whole, f"and chunks {how} that end with a token inside of text")
+    code, out, err = lib.run(["bpe-model", "spm"])
+    report(code == 64 and not out and 'not after "<x>"' in err, "tokenizer.json cannot say that a token is inside of text", err)
+    lib.write("plain.model", spm.model([p for p in PIECES if p[0] != "<x>"] + spm.BYTES, byte_fallback=1))
+    lib.must("bpe-model", "-o", "plain.json", "plain.model")
+    text = lib.read("it").decode() + "é語"
+    report(ids_of("plain.json", text) == ids_of("plain.model", text) != "", "as tokenizer.json it gives the same ids")
+    reads(b"", {"format": "json", "metaspace": "always", "unknown": "bytes", "eos": None}, "that tokenizer.json", ["plain.json"])
+    for name in "gpt2", "tiktoken", "merges":
+        report(lib.run(["bpe-model", "-f", name, "-o", "none", "spm"])[0] == 64 and not os.path.exists("none"), f"it is not written as {name}")
+
+
 def pair_trials():
     os.mkdir("pair")
     vocab = BASE["model"]["vocab"]
@@ -698,7 +788,7 @@ def directory_trials():
     bad("an id of a rank", "two tokens have the id 7", config={"added_tokens_decoder": {"7": {"content": "a"}}}, **tik)
     bad("an id far above", "has the id 999999: too large", config={"added_tokens_decoder": {"999999": {"content": "a"}}}, **tik)
     bad("a role without an id", '"<y>" is not in added_tokens_decoder', config={**kimi, "bos_token": "<y>"}, **tik)
-    bad("SentencePiece's tokenizer.model", "not a model", tokenizer__model=b"\x0a\x0e\x0a\x05<unk>\x15\x00\x00\x00\x00\x18\x02")
+    bad("SentencePiece's tokenizer.model without settings", "not BPE", tokenizer__model=b"\x0a\x0e\x0a\x05<unk>\x15\x00\x00\x00\x00\x18\x02")
 
     # What ends a document.
     fill("hf", tokenizer__json=whole, tokenizer_config__json={"eos_token": "<pad>"})
@@ -713,5 +803,6 @@ json_trials()
 character_trials()
 tiktoken_trials()
 tekken_trials()
+sentencepiece_trials()
 pair_trials()
 directory_trials()

@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
+import spm  # noqa: E402
 from lib import EOT, TESTS, must, run, write  # noqa: E402
 
 CORPUS = os.path.join(TESTS, "fuzz", "corpus")
@@ -110,6 +111,10 @@ def models():
     put("model", "mistral-old", "mistral\n" + json.dumps({
         "config": {**tekken["config"], "default_vocab_size": 277, "default_num_special_tokens": 21, "version": "v3"}, "vocab": ["VOCAB"]})
         .replace('"VOCAB"', "@BYTES@"))
+    pieces = [("<unk>", 0, spm.UNKNOWN), ("</s>", 0, spm.CONTROL), ("<x>", 0, spm.USER_DEFINED), ("\u2581", -9), ("a", -8), ("é", -7), ("aé", -1), ("\u2581a", -2)]
+    put("model", "sentencepiece", b"sentencepiece\n" + spm.model(pieces, eos="</s>", escape=1))
+    put("model", "sentencepiece-runs", b"sentencepiece\n" + spm.model(pieces[:4] + [("\u2581" * n, -1e9) for n in (2, 3, 5)], prefix=0, name="identity"))
+    put("model", "sentencepiece-bytes", b"sentencepiece\n" + spm.model(pieces[:4] + spm.BYTES, byte_fallback=1))
     roles = {"eos_token": "</s>", "pad_token": {"content": "<pad>", "normalized": False}, "image_token": None, "tokenizer_class": "GPT2TokenizerFast",
              "add_prefix_space": False}
     ids = {"257": {"content": "<a>", "special": True}, "258": {"content": "</s>", "lstrip": False}, "260": {"content": "<pad>"}}

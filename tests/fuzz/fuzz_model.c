@@ -5,6 +5,7 @@
  *     gpt2                 vocab.json, merges.txt
  *     tiktoken             the ranks alone, or the ranks and the file beside them
  *     mistral              tekken.json
+ *     sentencepiece        tokenizer.model, which may have zero bytes
  *     config               tokenizer_config.json, added_tokens.json: beside a pair, and beside ranks
  *
  * Each must have the tokens of all 256 bytes, which would be most of a small file: @BYTES@ stands for them, as the
@@ -208,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char format = (char)data[0], path[128];
     size -= (size_t)(end + 1 - data);
     data = end + 1;
-    const uint8_t *zero = memchr(data, '\0', size);
+    const uint8_t *zero = format == 's' ? NULL : memchr(data, '\0', size);
     size_t n = zero ? (size_t)(zero - data) : size;
     struct buf a = {0}, b = {0};
     expand(&a, data, n, format == 't' ? LINES : format == 'm' ? TEKKEN : MEMBERS);
@@ -217,11 +218,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_fill(&one, a.p, a.len);
     fuzz_fill(&two, b.p, b.len);
     snprintf(path, sizeof path, "%s/%s", dir,
-             format == 'j' || format == 'm' ? "json"
-             : format == 'g'                ? "gpt2"
-             : format == 'c'                ? "pair"
-             : zero                         ? "beside.tiktoken"
-                                            : "plain.tiktoken");
+             strchr("jms", format) ? "json"
+             : format == 'g'       ? "gpt2"
+             : format == 'c'       ? "pair"
+             : zero                ? "beside.tiktoken"
+                                   : "plain.tiktoken");
     read_all(path, (struct model_opts){.pattern = format == 't' && !zero ? "gpt2" : NULL});
     if (format == 'c') {
         snprintf(path, sizeof path, "%s/ranks", dir);
