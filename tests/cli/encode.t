@@ -618,7 +618,7 @@ ok $? "added tokens with flags, as Hugging Face tokenizers has them" || sed 's/^
 
 # ---- At random ----
 
-timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 150
+timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 100
 ok $? "random models, special tokens, texts, options and pieces, against the slow oracle"
 
 done_testing

@@ -5,7 +5,7 @@ instructions: the ids of encode_slow.py.
 Models have merges in any order, all splits of each token, or ranks; tokens that no merge makes; ids that no token has.
 Text is words after a space, so that each is a pretoken of gpt2, most of them repeatedly: plain, and as JSON Lines.
 
-    SEED     random seed (printed); MODELS: how many (30)
+    SEED     random seed (printed); MODELS: how many (10)
 """
 import base64
 import json
@@ -19,7 +19,7 @@ import lib  # noqa: E402
 from encode_slow import Model  # noqa: E402
 
 RNG = random.Random(lib.seed())
-MODELS = int(os.environ.get("MODELS") or 16)
+MODELS = int(os.environ.get("MODELS") or 10)
 KINDS = ["merges", "splits", "ranks"]
 LEVELS = [level for level in ("none", "neon", "sse2", "avx2", "avx512") if lib.run(["bpe-count"], env=dict(os.environ, BPE_SIMD=level))[0] == 0]
 

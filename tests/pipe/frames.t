@@ -15,7 +15,7 @@ import lib  # noqa: E402
 import records as R  # noqa: E402
 from lib import must, ok, run  # noqa: E402
 
-ROUNDS = int(os.environ.get("ROUNDS") or 150)
+ROUNDS = int(os.environ.get("ROUNDS") or 100)
 FORMATS = {"gz": lib.bgzf, "zst": lib.zstd_seekable, "pz": lib.pzstd}
 HELP = run(["bpe-chunk", "-h"])[1].decode()
 WORDS = ["the", "a", " cat", "sat ", "don't", "12345", "ж", "中文", "é", "🙂", " ", "  ", "\t", ".", "<|", "|>", "<", "end", "}\n"]

@@ -13,7 +13,7 @@ import lib  # noqa: E402
 from lib import EOT, must, ok, run  # noqa: E402
 from places import IN, SPECIAL, encode, from_records, in_jsonl, made_up, made_up_source, models, packed  # noqa: E402
 
-ROUNDS = int(os.environ.get("ROUNDS") or 120)
+ROUNDS = int(os.environ.get("ROUNDS") or 80)
 
 
 def one(number):
