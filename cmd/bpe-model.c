@@ -162,11 +162,16 @@ static int describe(const struct model *m, struct err *e)
 /* Warns about parts of the output that other programs read differently from what is meant. */
 static void warn(const struct model *m, const struct model_format *f)
 {
+    struct model without = *m;
+    without.eos = NULL;
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
         program_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
                      f->implied, pattern_name(m));
     if (f->names_eos && !model_eos(m))
         program_note(NAME, MODEL_NO_EOS);
+    if (!f->names_eos && m->eos && m->eos != model_eos(&without))
+        program_note(NAME, "-f %s does not say that %.*s ends a text; -f hf-dir does", f->name, (int)m->eos->len,
+                     (const char *)m->eos->p);
 }
 
 static int convert(const struct model_options *o, struct model *m, struct err *e)

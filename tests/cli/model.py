@@ -797,6 +797,8 @@ def directory_trials():
     code, out, err = lib.run(["bpe-model", "-f", "hf-dir", "-o", "hf2", "hf"])
     roles = json.loads(lib.read("hf2/tokenizer_config.json")) if code == 0 else err
     report(code == 0 and (roles["eos_token"], roles["pad_token"]) == ("<pad>", "<pad>"), "-f hf-dir keeps it", f"{roles}")
+    code, out, err = lib.run(["bpe-model", "hf"])
+    report(code == 0 and "-f json does not say that <pad> ends a text" in err, "  and -f json does not, which is remarked", err)
 
 
 json_trials()
