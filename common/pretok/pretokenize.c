@@ -204,6 +204,17 @@ static bool begins_with(const unsigned char *p, size_t n, struct str s)
     return n >= s.len && memcmp(p, s.p, s.len) == 0;
 }
 
+/* Sets w->prefixed to the two, one after the other, as a scanner may read them. */
+static int set_prefixed(struct pretokenizer *w, struct str first, const unsigned char *p, size_t n, struct err *e)
+{
+    struct buf *b = &w->prefixed;
+    b->len = 0;
+    if (buf_reserve(b, first.len + n + SCAN_PAD, e) || buf_put(b, first.p, first.len, e) || buf_put(b, p, n, e))
+        return -1;
+    memset(b->p + b->len, 0, SCAN_PAD);
+    return 0;
+}
+
 /* The same for text that begins with the prefix, and is copied for that. A scanner that makes use of windows gets as
  * much of it as it needs for the first pretokens; any other all. *used: the bytes that these take. */
 static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *used,
@@ -217,10 +228,8 @@ static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t 
             len++;
         bool all = len >= n;
         len = all ? n : len;
-        b->len = 0;
-        if (buf_reserve(b, prefix + len + SCAN_PAD, e) || buf_put(b, w->prefix.p, prefix, e) || buf_put(b, p, len, e))
+        if (set_prefixed(w, w->prefix, p, len, e))
             return -1;
-        memset(b->p + b->len, 0, SCAN_PAD);
         ptrdiff_t got = pass_pretokens(w, b->p, b->len, all ? end : TEXT_MORE, where, e);
         if (got < 0) {
             *where = *where > prefix ? *where - prefix : 0;
@@ -289,10 +298,8 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
 static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
 {
     const uint32_t end = (uint32_t)s.len;
-    w->prefixed.len = 0;
-    if (buf_reserve(&w->prefixed, s.len + SCAN_PAD, e) || buf_put(&w->prefixed, s.p, s.len, e))
+    if (set_prefixed(w, (struct str){0}, s.p, s.len, e))
         return -1;
-    memset(w->prefixed.p + s.len, 0, SCAN_PAD);
     w->inside = true;
     return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
 }
@@ -355,13 +362,10 @@ static int pass_special(struct pretokenizer *w, bool late, const struct special_
 static ptrdiff_t pass_first(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, bool *more,
                             struct err *e)
 {
-    struct buf *b = &w->prefixed;
     const size_t prefix = w->prefix.len, len = n < w->late.max_len ? n : w->late.max_len;
-    b->len = 0;
-    if (buf_reserve(b, prefix + len + SCAN_PAD, e) || buf_put(b, w->prefix.p, prefix, e) || buf_put(b, p, len, e))
+    if (set_prefixed(w, w->prefix, p, len, e))
         return -1;
-    memset(b->p + b->len, 0, SCAN_PAD);
-    const struct special_entry *t = special_at(&w->late, b->p, b->len, more);
+    const struct special_entry *t = special_at(&w->late, w->prefixed.p, w->prefixed.len, more);
     *more = *more && end == TEXT_MORE;
     return !t || *more ? 0 : pass_special(w, true, t, t->len - prefix, e) ? -1 : (ptrdiff_t)(t->len - prefix);
 }

@@ -178,6 +178,12 @@ def make(kind, *args):
     return [kind(*args, rng) for _ in range(int(STRINGS * KINDS[kind]))]
 
 
+def make_lists(texts):
+    """Strings by kind, of all but those that take the tokens of a model."""
+    lists = {kind.__name__: make(kind) for kind in (from_bytes, from_unicode, from_pieces, from_run, unspaced, marks, emoji, white)}
+    return {**lists, **{kind.__name__: make(kind, texts) for kind in (corrupted, without_spaces)}}
+
+
 @functools.lru_cache(maxsize=None)
 def code_points():
     """What it is, and strings. Where there are few strings, these are few as well."""
@@ -416,8 +422,7 @@ def main():
     print(f"# {STRINGS} strings; tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     with tempfile.TemporaryDirectory() as tmp:
         texts = list(documents(sys.argv[1:])) or list(filter(None, lib.text(9, 2000000).decode().split(EOT)))
-        lists = {kind.__name__: make(kind) for kind in (from_bytes, from_unicode, from_pieces, from_run, unspaced, marks, emoji, white)}
-        lists.update({kind.__name__: make(kind, texts) for kind in (corrupted, without_spaces)})
+        lists = make_lists(texts)
         for name in (os.environ.get("NAMES") or " ".join(vocabularies.NAMES + vocabularies.PUBLISHED + list(vocabularies.MADE))).split():
             try:
                 v = Vocabulary(name, tmp)

@@ -172,8 +172,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         made = list(filter(None, lib.text(9, 2000000).decode().split(lib.EOT)))
         texts = list(ev.documents(sys.argv[1:])) or made
-        lists = {kind.__name__: ev.make(kind) for kind in (ev.from_bytes, ev.from_unicode, ev.from_pieces, ev.from_run, ev.unspaced, ev.marks, ev.emoji, ev.white)}
-        lists.update({kind.__name__: ev.make(kind, texts) for kind in (ev.corrupted, ev.without_spaces)})
+        lists = ev.make_lists(texts)
         few = {name: made[:len(made) // 10] for name, made in lists.items()}
         lines = [line for t in made for line in t.splitlines() if line][:20000]
         for i, settings in enumerate(TRAINED):
