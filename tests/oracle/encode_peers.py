@@ -139,7 +139,7 @@ def trained(tmp, texts):
         path = f"{tmp}/{pattern}.{size}"
         sh(f"cat {corpus} | bpe-chunk --invalid=skip -p {pattern} | parallel --pipe --block 16M bpe-count | bpe-sum | bpe-merge -v {size} -o {path}.json 2>/dev/null")
         large = size >= 32000
-        compare(f"{pattern}, {size}", Ours(f"-m {path}.json"), [HuggingFace(path + ".json")], texts, points=large or "2000" in path)
+        compare(f"{pattern}, {size}", Ours(f"-m {path}.json"), [HuggingFace(path + ".json")], texts, points=large)
         if pattern not in ("deepseek-v3", "gpt2-digits"):  # several regexes
             sh(f"bpe-model -f tiktoken -o {path}.tiktoken {path}.json")
             compare(f"{pattern}, {size}, .tiktoken", Ours(f"-m {path}.tiktoken"), [TikToken.from_files(path + ".tiktoken")], texts, points=False)

@@ -9,8 +9,8 @@ failure, unless REFUSED has the reason.
 
     encode_vocabularies.py [TEXT...]    needs tokenizers, tiktoken, numpy and BUILD; prints TAP
 
-STRINGS: how many strings (1000000; if fewer than 100000, code points are 16 in a string); SEED; NAMES="llama3 ..."; WHOLE=1: the
-documents of all of each TEXT, WHOLE=multi.txt of that one, not of 2 MB.
+STRINGS: how many strings (1000000; if fewer than 100000, code points are 16 in a string, and texts are shorter); SEED;
+NAMES="llama3 ..."; WHOLE=1: the documents of all of each TEXT, WHOLE=multi.txt of that one, not of SAMPLE bytes.
 """
 import base64
 import functools
@@ -42,7 +42,7 @@ except ImportError as why:
 SEED = lib.seed()
 STRINGS = int(os.environ.get("STRINGS") or 1000000)
 WHOLE = os.environ.get("WHOLE") or ""
-SAMPLE = 2 << 20
+SAMPLE = 2 << 20 if STRINGS >= 100000 else 1 << 19  # bytes of each TEXT
 BLOCK = 1 << 20  # characters that a peer gets at once: Hugging Face's Encodings are large
 REFUSED = {"claude": 'normalizer "NFKC"'}
 PIECES = [

@@ -20,8 +20,8 @@ import lib  # noqa: E402
 from lib import ok as report, skip  # noqa: E402
 
 UNICODE = "16.0.0"
-N_RANDOM, N_ATOMS = 50, 3000  # documents, atoms in each
-N_SAMPLES, SAMPLE = 3, 1 << 18  # of each TEXT, bytes in each
+N_RANDOM, N_ATOMS = 20, 3000  # documents, atoms in each
+N_SAMPLES, SAMPLE = 3, 1 << 17  # of each TEXT, bytes in each
 
 ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re", "a", "Z", "word", "\u017F", "\u212A"]
          + [" "] * 8 + ["  ", "\n", "\n", "\r", "\r\n", "\t", "\v", "\x1F", "\u0085", "\u00A0", "\u180E", "\u2028", "\u3000"]

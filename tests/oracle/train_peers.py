@@ -2,7 +2,7 @@
 """train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
 
 Each FILE (default: made-up text) is trained on with both, V = 32000: by the patterns gpt2 and cl100k, files of less than 10 MB also
-by o200k and deepseek-v3, made-up text by all; of large ones 40 MB, or with WHOLE=1 all. The tokenizer.json must be what Hugging Face
+by o200k and deepseek-v3, made-up text by all; of large ones 15 MB, or with WHOLE=1 all. The tokenizer.json must be what Hugging Face
 saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is where the programs are. TAP.
 """
 import json
@@ -22,7 +22,7 @@ except ImportError as missing:
     lib.skip_all(missing)
 
 V = 32000
-SIZE = sys.maxsize if os.environ.get("WHOLE") else 40000000
+SIZE = sys.maxsize if os.environ.get("WHOLE") else 15000000
 
 
 def documents(path):
