@@ -20,7 +20,7 @@ import lib  # noqa: E402
 from lib import ok as report, skip  # noqa: E402
 
 UNICODE = "16.0.0"
-N_RANDOM, N_ATOMS = 20, 3000  # documents, atoms in each
+N_RANDOM, N_ATOMS = 10, 3000  # documents, atoms in each
 N_SAMPLES, SAMPLE = 3, 1 << 17  # of each TEXT, bytes in each
 
 ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re", "a", "Z", "word", "\u017F", "\u212A"]

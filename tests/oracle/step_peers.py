@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """step_peers.py - the steps of a pre_tokenizer split text as Hugging Face tokenizers does by the same steps. Prints TAP.
 
-    step_peers.py [CASES]     random steps and texts (default 20000), until CASES of them have been compared; all characters
+    step_peers.py [CASES]     random steps and texts (default 8000), until CASES of them have been compared; all characters
     step_peers.py --write     steps.txt: some cases, with what Hugging Face makes of them, for steps.t
 
 Needs PyPI tokenizers. SEED=N sets the random seed.
@@ -160,7 +160,7 @@ def main():
     if sys.argv[1:] == ["--write"]:
         return write()
     lib.own_directory(in_memory=True)
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
     maker, ours = Maker(random.Random(lib.seed())), Ours()
     compared = refused = limits = 0
     differ = []
