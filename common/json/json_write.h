@@ -28,7 +28,7 @@ struct json_writer {
     bool pretty;
     bool empty;  /* the innermost array or object is still empty */
     bool keyed;  /* a key was written, its value comes next */
-    bool failed; /* out of memory: all further calls do nothing, json_write_done reports it */
+    bool failed; /* out of memory, or set by the caller: all further calls do nothing, json_write_done reports it */
 };
 
 /* A writer that appends to *out. */

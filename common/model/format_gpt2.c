@@ -28,8 +28,6 @@ static const struct {
 
 enum { N_PAIRS = sizeof pairs / sizeof *pairs };
 
-static const char header[] = "#version"; /* a line of merges.txt that begins with this is not a merge */
-
 /* ---- Which pair ---- */
 
 /* 1: the file exists; 0: it does not; -1: out of memory. */
@@ -95,7 +93,7 @@ static int take_merges(struct build *b, const char *name, const struct buf *text
     for (size_t line = 1; p < end; line++) {
         const unsigned char *lf = memchr(p, '\n', (size_t)(end - p));
         size_t n = (size_t)((lf ? lf : end) - p);
-        bool is_header = n >= strlen(header) && !memcmp(p, header, strlen(header));
+        bool is_header = merges_is_header((struct str){p, n});
         if (is_header && line > 1)
             return bad_line(b, name, line, "begins with \"#version\", which some readers take for a header");
         if (!is_header && take_line(b, name, line, p, n))
@@ -280,15 +278,13 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
 {
     for (size_t k = 0; k < m->n_merges; k++) {
         const struct model_token *left = &m->token[m->merge[k].left];
-        /* Hugging Face drops every such line, not only the first. (The header is the same in byte-to-unicode form.) */
-        if (left->len >= strlen(header) && !memcmp(left->p, header, strlen(header)))
-            return err_set(
-                e, EX_USAGE,
-                "merges.txt: merge %zu begins with \"%s\", so that readers would take it for a header: write "
-                "tokenizer.json instead",
-                k, header);
+        if (merges_is_header((struct str){left->p, left->len})) /* it is the same in byte-to-unicode form */
+            return err_set(e, EX_USAGE,
+                           "merges.txt: merge %zu begins with \"" MERGES_HEADER
+                           "\", so that readers would take it for a header: write tokenizer.json instead",
+                           k);
     }
-    if (buf_put_str(out, header, e) || buf_put_str(out, ": 0.2\n", e) || merges_put_lines(out, m, e))
+    if (buf_put_str(out, MERGES_HEADER ": 0.2\n", e) || merges_put_lines(out, m, e))
         return -1;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* format_hf_model.c - the model of tokenizer.json: the vocabulary and the merges. */
 #include "model/format_hf_internal.h"
+#include "model/format_merges.h"
 #include "model/vocab_json.h"
 #include "pretok/byte_level.h"
 
@@ -54,12 +55,14 @@ static int read_pair(struct hf_reader *in)
     return build_merge(&in->b, left, right);
 }
 
-/* "left right" */
+/* "left right"; a header is passed over, as in Hugging Face. */
 static int read_line(struct hf_reader *in)
 {
     struct str s;
     if (json_read_raw_string(&in->r, &s))
         return -1;
+    if (merges_is_header(s))
+        return json_read_utf8(&in->r, s);
     const unsigned char *space = memchr(s.p, ' ', s.len);
     size_t n = space ? (size_t)(space - s.p) : s.len;
     unsigned char *to = build_merge_room(&in->b, s.len);

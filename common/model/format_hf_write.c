@@ -4,6 +4,7 @@
  * The order of the keys is that of serialization.rs in that project.
  */
 #include "model/format_hf_internal.h"
+#include "model/format_merges.h"
 #include "model/vocab_json.h"
 #include "pretok/byte_level.h"
 #include "json/json_write.h"
@@ -273,13 +274,25 @@ static int put_token(struct buf *text, const struct model *m, uint32_t id, struc
     return spelling_put(m->spelling, text, m->token[id].p, m->token[id].len, e);
 }
 
+/* Whether a merge can be the string "left right". */
+static int check_string(struct str left, struct str right, size_t nth, struct err *e)
+{
+    const char *why = memchr(left.p, ' ', left.len) || memchr(right.p, ' ', right.len) ? "has a space in a part"
+                      : merges_is_header(left) ? "begins with \"" MERGES_HEADER "\", which readers take for a header"
+                                               : NULL;
+    return why ? err_set(e, EX_USAGE, "tokenizer.json: merge %zu %s, so it can be no string: use --merges=array", nth,
+                         why)
+               : 0;
+}
+
 static void put_merges(struct json_writer *w, const struct model *m)
 {
     struct buf left = {0}, right = {0};
     json_write_key(w, "merges");
     json_write_begin(w, '[');
     for (size_t k = 0; k < m->n_merges; k++) {
-        if (put_token(&left, m, m->merge[k].left, w->e) || put_token(&right, m, m->merge[k].right, w->e)) {
+        if (put_token(&left, m, m->merge[k].left, w->e) || put_token(&right, m, m->merge[k].right, w->e) ||
+            (m->merges_as_strings && check_string(buf_str(&left), buf_str(&right), k, w->e))) {
             w->failed = true;
             break;
         }

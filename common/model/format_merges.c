@@ -6,6 +6,14 @@
 #include "model/model_convert.h"
 #include "pretok/byte_level.h"
 
+#include <string.h>
+
+bool merges_is_header(struct str line)
+{
+    const size_t n = sizeof MERGES_HEADER - 1;
+    return line.len >= n && !memcmp(line.p, MERGES_HEADER, n);
+}
+
 static int put_line(struct buf *out, const struct model *m, const struct merge *g, struct err *e)
 {
     const struct model_token *left = &m->token[g->left], *right = &m->token[g->right];

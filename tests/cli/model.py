@@ -147,6 +147,8 @@ def json_trials():
     reads(dump(backwards), {"merges": str(len(BASE["model"]["merges"])), "pattern": "gpt2", "special": "0 <|endoftext|>"}, "keys in any order")
     strings = [" ".join(m) for m in BASE["model"]["merges"]]
     reads(changed(model__merges=strings), {"merges": str(len(strings))}, "merges as strings")
+    reads(changed(model__merges=["#version: 0.2", *strings, "#versions x y"]), {"merges": str(len(strings))},
+          "merges as strings that begin with #version, which Hugging Face drops")
     small = {"model": {k: BASE["model"][k] for k in ("vocab", "merges")}, "pre_tokenizer": byte_level(), "unknown": {"a": [1e9, -0, None]}}
     reads(dump(small), {"special-tokens": "0", "pattern": "gpt2"}, "a file without what has a default, and with unknown keys")
     reads(changed(model__dropout=0.0, model__continuing_subword_prefix="", model__end_of_word_suffix="", model__unk_token="x"),
@@ -388,6 +390,9 @@ def character_trials():
     bad("normalized ones with a space", '"normalized" with Replace', added_tokens=[added("< t>", 264, normalized=True)])
     bad("normalized ones that take white space", '"normalized" with Replace', added_tokens=[added("<t>", 264, normalized=True, rstrip=True)])
     good("a normalized one that Replace does not change", {"special": "264 <t>"}, added_tokens=[added("<t>", 264, normalized=True)])
+    code, out, err = lib.run(["bpe-model", "--merges=string"], characters(normalizer=normal(), merges=[["a", " "]], vocab={
+        **json.loads(characters())["model"]["vocab"], " ": 300, "a ": 301}))
+    report(code == 64 and not out and "merge 0 has a space" in err and "--merges=array" in err, "of characters: no string of a merge with a space", err)
     fuse, strip = {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     spaces = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
     good("a decoder", {}, decoder={"type": "Sequence", "decoders": [spaces, {"type": "ByteFallback"}, fuse, strip]})

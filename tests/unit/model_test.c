@@ -313,6 +313,8 @@ static void test_merges(void)
           "merges.txt cannot hold a line that begins with #version");
     holds(MERGES, &m, "\n#version s\n", "readable merges can");
     holds(TOKENIZER_JSON, &m, "\"#version\",\n        \"s\"", "tokenizer.json can");
+    m.merges_as_strings = true;
+    fails(TOKENIZER_JSON, &m, EX_USAGE, "merge 7 begins with \"#version\"", "but not as strings");
 }
 
 /* ---- tiktoken ---- */
