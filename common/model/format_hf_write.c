@@ -125,11 +125,20 @@ static void put_metaspace(struct json_writer *w, const char *scheme, bool split)
     json_write_end(w, '}');
 }
 
-/* Whether the pre_tokenizer Metaspace says what happens to spaces, and not normalizers. */
+static bool has_normalized(const struct model *m)
+{
+    for (size_t i = 0; i < m->n_special; i++)
+        if (m->special[i].flags & SPECIAL_NORMALIZED)
+            return true;
+    return false;
+}
+
+/* Whether the pre_tokenizer Metaspace says what happens to spaces, and not normalizers, which change the text in which
+ * "normalized" tokens are found as well. */
 static bool has_metaspace(const struct model *m)
 {
     const struct metaspace *s = &m->metaspace;
-    return s->on && (s->split || (m->prefix.len && s->place != PREFIX_ALWAYS));
+    return s->on && (s->split || (m->prefix.len ? s->place != PREFIX_ALWAYS : has_normalized(m)));
 }
 
 static void put_nfc(struct json_writer *w)

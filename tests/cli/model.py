@@ -393,6 +393,11 @@ def character_trials():
     code, out, err = lib.run(["bpe-model", "--merges=string"], characters(normalizer=normal(), merges=[["a", " "]], vocab={
         **json.loads(characters())["model"]["vocab"], " ": 300, "a ": 301}))
     report(code == 64 and not out and "merge 0 has a space" in err and "--merges=array" in err, "of characters: no string of a merge with a space", err)
+    never = {**metaspace, "prepend_scheme": "never"}
+    how = {"normalizer": normal(), "pre_tokenizer": never, "added_tokens": [added("bab", 264, lstrip=True, normalized=True), added("b", 259, single_word=True)]}
+    good("normalized ones with flags, and Metaspace", {"metaspace": "never", "flags": ["259 single_word", "264 lstrip normalized"]}, **how)
+    out = lib.must("bpe-model", data=characters(**how))
+    report(json.loads(out)["pre_tokenizer"] == never, "writes Metaspace, not Replace, for these", out[:900])
     fuse, strip = {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     spaces = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
     good("a decoder", {}, decoder={"type": "Sequence", "decoders": [spaces, {"type": "ByteFallback"}, fuse, strip]})
