@@ -3,7 +3,7 @@
 refuses the file with exit status 64 or 65 and one line. Prints TAP.
 
 Text is encoded as JSON Lines, with special tokens as tokens and as text; in some cases also as a file, whole and cut into
-chunks; and some ids are decoded. Vector instructions are of any level. What differs is made smaller, printed, and kept. Refused files
+chunks; some ids are decoded; and some files are written again by bpe-model, which must mean the same there and here. Vector instructions are of any level. What differs is made smaller, printed, and kept. Refused files
 are counted by reason.
 
     SEED     random seed (printed); FIRST: the number of the first case (0); CASES: 2000; TEMPLATES='byte nfc ...': those of hf_models.py
@@ -138,6 +138,9 @@ class Ours:
     def decode(self, ids):
         return self.run("bpe-decode", "-m", self.path, "-f", "text", data=" ".join(map(str, ids)).encode() + b"\n")
 
+    def written(self, form):
+        return json.loads(self.run("bpe-model", f"--merges={form}", self.path))
+
 
 # ---- Comparisons: each is a function of a file and texts, which says what is wrong ----
 
@@ -163,6 +166,29 @@ def compare_file(ours, theirs, texts, special):
         got = encode(text, special)
         if got != want:
             return f"{what}: {shown(got, want)}"
+    return ""
+
+
+def compare_written(ours, theirs, texts, special):
+    want = [theirs.ids(text, special) for text in texts]
+    texts = [text for text, ids in zip(texts, want) if ids is not None]
+    want = [i for ids in want if ids is not None for i in ids]
+    tops = {"array": ours.written("array")}
+    try:
+        tops["string"] = ours.written("string")
+    except Refused as why:
+        if "--merges=array" not in str(why):
+            raise
+    for form, top in tops.items():
+        try:
+            there = Theirs(top)
+            got = [i for text in texts for i in there.ids(text, special) or []]
+            if got == want:
+                got = Ours(top, os.path.dirname(ours.path), ours.level).lines(texts, special)
+        except Exception as why:  # pylint: disable=broad-except
+            return f"written, merges as {form}: {why}"
+        if got != want:
+            return f"written, merges as {form}: {shown(got, want)}"
     return ""
 
 
@@ -259,6 +285,8 @@ class Fuzz:
         todo = [(compare_lines, case.texts)]
         if rng.random() < 0.2:
             todo.append((compare_file, [case.long_text(rng.choice([3000, 9000, 9000, 30000]))]))
+        if rng.random() < 0.2:
+            todo.append((compare_written, case.texts))
         if rng.random() < 0.2 and is_decoded(case):
             todo.append((compare_decoded, case.texts[:4]))
         self.seen[case.template] += 1

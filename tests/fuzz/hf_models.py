@@ -209,6 +209,11 @@ class Case:
         if not byte:
             text = [t.replace(" ", SPACE) if self.sometimes(0.9) else t for t in text] + [SPACE + "ab" + SPACE]
         lists, merges = [self.spelled(t, byte) for t in text], []
+        if self.sometimes(0.03):  # as a string, the last of these is taken for a header
+            word = "#versions"
+            self.pieces.append(word)
+            merges = [[word[:at], word[at]] for at in range(1, len(word))]
+            tokens += [t for t in [*dict.fromkeys(word), *map("".join, merges)] if t not in tokens]
         there = set(tokens)
         for _ in range(self.rng.choice([0, 5, 20, 20, 60])):
             line = self.rng.choice(lists)
