@@ -47,11 +47,15 @@ def token(content, **flags):
 
 
 def model(steps=None, normalizer=None, tokens=(), byte_level=True, **settings):
-    """steps: of the pre_tokenizer; a list is followed by ByteLevel."""
+    """steps: of the pre_tokenizer; a list is followed by ByteLevel, if it does not end with one."""
     made = {**bpe(byte_level), **settings}
-    added = [{"id": len(made["vocab"]) + i, **t} for i, t in enumerate([token(EOT), *tokens])]
+    vocab, added = made["vocab"], []
+    for t in [token(EOT), *tokens]:
+        new = len(vocab) + sum(other["content"] not in vocab for other in added)
+        added.append({"id": vocab.get(t["content"], new), **t})
     if isinstance(steps, list):
-        steps = {"type": "Sequence", "pretokenizers": steps + [{"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]}
+        last = [] if steps[-1]["type"] == "ByteLevel" else [gpt2(use_regex=False)]
+        steps = {"type": "Sequence", "pretokenizers": steps + last}
     return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": normalizer, "pre_tokenizer": steps,
             "post_processor": None, "decoder": None, "model": made}
 

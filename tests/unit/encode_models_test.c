@@ -321,7 +321,7 @@ int main(void)
             bool right[SIMD_N];
             for (int level = 0; level < SIMD_N; level++)
                 right[level] = true;
-            for (int i = 0; i < 14; i++) {
+            for (int i = 0; i < TRIES(14); i++) {
                 bool wide = i % 14 == 0; /* an encoder may make tables after pretokens in proportion to the ids */
                 struct plain plain;
                 make_model(&m, (enum kind)kind, (enum order)order, wide);

@@ -283,7 +283,7 @@ int main(void)
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
         struct seen seen = {0};
         /* Few models in random order are regular: repeat until there was one. */
-        for (int i = 0; i < (seen.regular ? 600 : 3000) && right && right_long; i++) {
+        for (int i = 0; i < (seen.regular ? TRIES(600) : 3000) && right && right_long; i++) {
             struct plain plain;
             struct err e;
             make_model(&m, by_rank, proper);

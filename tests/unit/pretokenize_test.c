@@ -123,7 +123,7 @@ static void windows(const char *name, const char *pattern, const char *regex)
     static const enum invalid_policy policy[] = {INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP, INVALID_BYTES};
     unsigned char text[MAX_TEXT];
     size_t bad = 0, n_errors = 0, n_words = 0;
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < TRIES(1500); i++) {
         enum invalid_policy invalid = policy[rnd(4)];
         enum window_end end = rnd(4) ? TEXT_DOC : TEXT_LETTER;
         struct sink whole = {0}, cut = {0};
@@ -145,8 +145,8 @@ static void windows(const char *name, const char *pattern, const char *regex)
         buf_free(&whole.got);
         buf_free(&cut.got);
     }
-    tap_ok(bad == 0 && n_errors > 50 && n_words > 1500, "%s: 1500 texts, %zu pretokens, %zu errors, %zu bad", name,
-           n_words, n_errors, bad);
+    tap_ok(bad == 0 && n_errors > TRIES(50) && n_words > TRIES(1500),
+           "%s: %d texts, %zu pretokens, %zu errors, %zu bad", name, TRIES(1500), n_words, n_errors, bad);
 }
 
 /* ---- Policies ---- */
@@ -260,7 +260,7 @@ static void prefixed_whole(const char *pattern, const char *regex)
 {
     unsigned char text[MAX_TEXT] = " ";
     size_t bad = 0, n_prefixed = 0;
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < TRIES(500); i++) {
         struct sink with = {0}, without = {0};
         struct pretokenizer w;
         size_t where, n = random_text(text + 1, MAX_TEXT - 9, true);
@@ -335,7 +335,7 @@ static void normalized(const char *pattern, const char *regex)
     unsigned char text[MAX_TEXT];
     struct buf normal = {0};
     size_t bad = 0, n_changed = 0;
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < TRIES(500); i++) {
         struct sink raw = {0}, ready = {0};
         struct pretokenizer w;
         size_t where, n = random_text(text, MAX_TEXT - 9, true);

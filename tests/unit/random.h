@@ -7,6 +7,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* How often to try what is random, of n times: sanitizers look at memory, and take several times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define TRIES(n) ((n) / 4)
+#else
+#define TRIES(n) (n)
+#endif
+
 static uint64_t random_state;
 
 /* Takes the seed from SEED in the environment, else `otherwise`, and prints it. */

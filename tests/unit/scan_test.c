@@ -20,13 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 9000    /* random documents for each pattern */
-#define N_WINDOWS 3000   /* documents cut at every length */
-#define N_CUTS 30000     /* documents cut between 0x0A and a letter */
-#define MAX_ATOMS 16     /* in a random document, after a first word */
-#define MAX_FIRST 70     /* bytes of that word, so that all else comes at every place of a block of 64 */
-#define MAX_RUN 300      /* bytes of a long run */
-#define CODE_POINTS 1024 /* in one document of contexts */
+#define N_RANDOM TRIES(9000)  /* random documents for each pattern */
+#define N_WINDOWS TRIES(3000) /* documents cut at every length */
+#define N_CUTS TRIES(30000)   /* documents cut between 0x0A and a letter */
+#define MAX_ATOMS 16          /* in a random document, after a first word */
+#define MAX_FIRST 70          /* bytes of that word, so that all else comes at every place of a block of 64 */
+#define MAX_RUN 300           /* bytes of a long run */
+#define CODE_POINTS 1024      /* in one document of contexts */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
 static void *must(void *p)
@@ -582,7 +582,7 @@ static void test_code_points(const struct pattern *pattern, const struct levels 
     size_t wrong = 0, n_edges = 0;
     unsigned char *split = NULL; /* the last document that the oracle has split */
     const char *its_category = NULL;
-    for (uint32_t start = 0; start < 0x110000; start += CODE_POINTS) {
+    for (uint32_t start = 0; start < TRIES(0x110000); start += CODE_POINTS) {
         struct buf b = {0};
         size_t edges_before = n_edges;
         for (uint32_t c = start; c < start + CODE_POINTS; c++) {
@@ -927,7 +927,7 @@ static void test_by_regex(void)
     tap_ok(!pattern_by_regex(two, 2, PATTERN_PCRE), "so are two of them");
 }
 
-#define N_VARIANT 10000 /* random documents for each spelling */
+#define N_VARIANT TRIES(10000) /* random documents for each spelling */
 
 /* Each spelling that is recognized for a pattern gives the pattern's pretokens. */
 static void test_variants(void)

@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST 4096     /* bytes in a text */
-#define TEXT 600      /* bytes around a tried sequence: some checked without blocks, two blocks, one that overlaps */
-#define N_RANDOM 8000 /* random texts for each level */
+#define MOST 4096 /* bytes in a text */
+#define TEXT 600  /* bytes around a tried sequence: some checked without blocks, two blocks, one that overlaps */
+#define N_RANDOM TRIES(8000) /* random texts for each level */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
 static unsigned char *low, *high; /* readable memory is [low, high) */
