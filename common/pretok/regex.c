@@ -771,8 +771,10 @@ static int take_item(struct parser *p, struct part *part)
         break;
     case '^':
     case '$':
-        return fail(p, at, "%c means the ends of lines, or of the text, in different regex engines; use \\%c", *at,
-                    *at == '^' ? 'A' : 'z');
+        return fail(p, at,
+                    "%c means the %s of each line, or of the text alone, in different regex engines; use %s, or %s",
+                    *at, *at == '^' ? "start" : "end", *at == '^' ? "(?:\\A|(?<=\\n)(?!\\z))" : "(?=\\n|\\z)",
+                    *at == '^' ? "\\A" : "\\z");
     default:
         rc = put_literal(p, at, next_char(p), part);
     }

@@ -61,8 +61,8 @@ int regex_put(struct buf *out, struct str regex, unsigned form, unsigned dialect
 /* Whether a regex is one that means the same in these dialects. 0, or -1 as above. */
 int regex_check(struct str regex, unsigned dialects, size_t nth, struct err *e);
 
-/* Appends the regex of a tokenizer.json with what only Oniguruma reads so, \w, \W, \h, \H, \b, \B, {,n} and some
- * [:names:], written out for all engines. What else is not for all of them stays as it is. -1: out of memory. */
+/* Appends the regex of a tokenizer.json with what only Oniguruma reads so, \w, \W, \h, \H, \b, \B, ^, $, {,n} and
+ * some [:names:], written out for all engines. What else is not for all of them stays as it is. -1: out of memory. */
 int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e);
 
 /* Of a regex in the form REGEX_COUNTED: characters that a repetition goes through, or the like, for one callout of this

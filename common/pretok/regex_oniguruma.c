@@ -2,7 +2,8 @@
  *
  * What is written out are classes and boundaries that Oniguruma (in tokenizers 0.23.3, Unicode 16) has, and others have
  * otherwise or not at all. What a word character is was found by trying all characters: Unicode's, but for the two
- * joiners; and, but not in brackets, the superscript digits and fractions of Latin-1.
+ * joiners; and, but not in brackets, the superscript digits and fractions of Latin-1. Lines end with 0x0A alone; none
+ * begins after one that ends the text.
  */
 #include "pretok/regex.h"
 
@@ -28,6 +29,8 @@ static const struct construct {
     {"\\H", "[^" HEX "]", true, true},
     {"\\b", "(?:(?<=" IS_WORD ")(?!" IS_WORD ")|(?<!" IS_WORD ")(?=" IS_WORD "))", false, true},
     {"\\B", "(?:(?<=" IS_WORD ")(?=" IS_WORD ")|(?<!" IS_WORD ")(?!" IS_WORD "))", false, true},
+    {"^", "(?:\\A|(?<=\\n)(?!\\z))", false, true},
+    {"$", "(?=\\n|\\z)", false, true},
     {"{,", "{0,", false, true},
     {"[:word:]", "[" WORD "]", true, false},
     {"[:^word:]", "[^" WORD "]", true, false},
@@ -56,6 +59,15 @@ static const struct construct *find(const unsigned char *p, size_t left, bool in
     return NULL;
 }
 
+/* The length of what is taken as it is at p: a character, or what begins with a backslash or a class, with its ^. */
+static size_t plain_len(const unsigned char *p, size_t left)
+{
+    size_t n = *p == '\\' && left > 1 ? 2 : 1;
+    if (n == 2 && (p[1] == 'p' || p[1] == 'P') && left > 2 && p[2] == '{')
+        n++;
+    return n + ((n == 3 || *p == '[') && left > n && p[n] == '^');
+}
+
 int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e)
 {
     const unsigned char *p = regex.p, *end = p + regex.len;
@@ -63,21 +75,13 @@ int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e)
     bool first = false; /* a ] is a character: a class begins */
     while (p < end) {
         const struct construct *c = find(p, (size_t)(end - p), depth);
-        size_t n = c ? strlen(c->text) : *p == '\\' && end - p > 1 ? 2 : 1;
+        size_t n = c ? strlen(c->text) : plain_len(p, (size_t)(end - p));
         if (c ? buf_put_str(out, c->put, e) : buf_put(out, p, n, e))
             return -1;
-        if (!c && *p == '[') {
-            depth++;
-            if (end - p > 1 && p[1] == '^') {
-                if (buf_put_byte(out, '^', e))
-                    return -1;
-                n++;
-            }
-            first = true;
-        } else {
-            depth -= *p == ']' && depth && !first;
-            first = false;
-        }
+        const bool opens = !c && *p == '[';
+        depth += opens;
+        depth -= *p == ']' && depth && !first;
+        first = opens;
         p += n;
     }
     return 0;

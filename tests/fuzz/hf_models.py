@@ -51,7 +51,7 @@ class Case:
         groups = [LETTERS, choice([WIDE, LETTERS]), choice([DIGITS, MARKING, MARKS, LETTERS]), choice([MARKING, MARKS, WIDE, ODD])]
         self.pieces = [p for group in groups for p in rng.sample(group, min(len(group), rng.randint(1, 5)))]
         self.pieces += rng.sample(SPACES, rng.randint(1, 3)) + [" "] * rng.randint(0, 4) + rng.choices(ODD, k=rng.choice([0, 0, 1, 3]))
-        self.regexes = Maker(rng)
+        self.regexes = Maker(rng, ends=(r"\A", r"\z", "^", "$"))
         self.used = []  # regexes and strings that the file has: text for them
         self.template = choice(TEMPLATES)
         self.top = self.file()
@@ -121,7 +121,8 @@ class Case:
             return self.rng.choice(KNOWN[:-10])
         if kind < 0.65:
             return self.rng.choice([r"\s+", r"\s", r"\d", r"\p{N}", r"\w+", r" ?\w+", r"\p{P}", r"[aeb]", r"[^\s]+", r"\S+|\s+", " +", r"\n+", "a|ab",
-                                    r"(?=[A-Z])", r"\p{Han}+", r"[^\s\p{L}]", r"\p{L}{1,3}", r"\b", r"\w+|[^\w\s]+", r" {2,}", r"(?i:ss)", r"\r\n|\n", "a*?b"])
+                                    r"(?=[A-Z])", r"\p{Han}+", r"[^\s\p{L}]", r"\p{L}{1,3}", r"\b", r"\w+|[^\w\s]+", r" {2,}", r"(?i:ss)", r"\r\n|\n", "a*?b",
+                                    r"\s+$", r"^\s+|$"])
         return self.regexes.regex()
 
     def split(self):

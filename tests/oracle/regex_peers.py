@@ -56,8 +56,8 @@ KNOWN = [
 class Maker:
     """Random regexes, and texts for them."""
 
-    def __init__(self, rng, more=()):
-        self.rng, self.more = rng, more  # more: classes that are used, too
+    def __init__(self, rng, more=(), ends=(r"\A", r"\z")):
+        self.rng, self.more, self.ends = rng, more, ends  # more: classes that are used, too
 
     def char(self):
         return self.rng.choice(CHARS if self.rng.random() < .75 else ESCAPES)
@@ -100,7 +100,7 @@ class Maker:
         elif kind < .97:
             atom = choice(["(?=", "(?!", "(?<=", "(?<!"]) + self.branches(depth - 1) + ")"
         else:
-            return choice([r"\A", r"\z"])
+            return choice(self.ends)
         if self.rng.random() < .4:
             atom += choice(["*", "+", "?", "{2}", "{1,3}", "{2,}", "{0,2}", "{0}", "{3,3}"]) + choice(["", "", "", "?", "+"])
         return atom

@@ -26,12 +26,14 @@ FILE = os.path.join(HERE, "steps.txt")
 WRITTEN = 800  # cases in it
 WRITTEN_AGAIN = 20  # each so-many-th model is written, too
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+LINES = [r"\s+$", "$", "^", r"^\s+|\s+$", r"(?:\w+$)+", r"(?!^).|$\n", r"\n^", r"\s(?!^)"]
 REGEXES = [r"\s+", r"\d", r"[0-9][0-9][0-9]", "a", "ab|b", "x*", "(?=b)", "(?=b)|c", "", r"\z", r"a|(?<=b)", r"\p{L}+", r" ?\p{L}+", r"[^\s]+",
              r"\w+", r"\b", r"\W", r"\d{1,3}(?=(?:\d{3})*\b)", r"[[:^word:]]", r"\B", r" ?[^(\s|[.,!?…。，、।۔،])]+", r"\p{Han}+", r"[^\W\d_]+",
-             r"\p{N}", r"(?=(\d{3})+(?!\d))", r" ?[^\s\p{L}\p{N}]+", "é", "[Ġa]", "Ġ", "²|¼", *regex_peers.KNOWN[:3]]
+             r"\p{N}", r"(?=(\d{3})+(?!\d))", r" ?[^\s\p{L}\p{N}]+", "é", "[Ġa]", "Ġ", "²|¼", *LINES, *regex_peers.KNOWN[:3]]
 # What our reader writes out.
 ONIGURUMA = [r"\w", r"\W", r"\h", r"\H", r"\b", r"\B", "[[:digit:]]", "[a[:^space:]]", "[^[:word:]]", "[[:xdigit:][:cntrl:]]", "[[:^ascii:]]", r"[^\W\d_]",
-             r"[\w-]", "a{,2}", r"\w{,3}"]
+             r"[\w-]", "a{,2}", r"\w{,3}", "[a$^]", r"\$", r"\p{^L}"]
+ENDS = [r"\A", r"\z", "^", "$", "$"]
 STRINGS = [" ", "a", "ab", ".", "Ġ", "²", "--", "\n", "中"]
 # What is a digit, punctuation or white space in some version of Unicode, or as what a byte is written.
 CHARS = [*"abcx 019.,-_'\"\n\t", *"é中²¼Ġ٣Ⅷ，。​ ", "  ", "ab", "ba", "123", "...", "--", "\r\n", "\u0085", "\u180e", "\u061d", "\u166d",
@@ -42,11 +44,20 @@ def byte_level(prefix=False, use_regex=False):
     return {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": use_regex}
 
 
+def splits(regexes, *rest):
+    steps = [{"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False} for regex in regexes]
+    return {"type": "Sequence", "pretokenizers": [*steps, *rest, byte_level()]}
+
+
+# Of the models LLM, Coder and V2.
+DEEPSEEK = splits([r"[\r\n]", r"\s?\p{L}+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s+$", "[一-龥ࠀ-一가-퟿]+"], {"type": "Digits", "individual_digits": True})
+
+
 class Maker:
     """Random steps, and texts for them."""
 
     def __init__(self, rng):
-        self.rng, self.regexes = rng, regex_peers.Maker(rng, ONIGURUMA)
+        self.rng, self.regexes = rng, regex_peers.Maker(rng, ONIGURUMA, ENDS)
 
     def step(self):
         choice, kind = self.rng.choice, self.rng.random()
@@ -65,6 +76,8 @@ class Maker:
         return {"type": "CharDelimiterSplit", "delimiter": choice("a .é中-[")}
 
     def steps(self):
+        if self.rng.random() < .01:
+            return DEEPSEEK
         before = [self.step() for _ in range(self.rng.choice([0, 0, 1, 1, 2, 3]))]
         after = [self.step() for _ in range(self.rng.choice([0, 0, 0, 1, 2]))]
         level = byte_level(not before and self.rng.random() < .5, self.rng.random() < .4)
@@ -128,8 +141,10 @@ class Ours:
 def write():
     lib.own_directory(in_memory=True)
     maker, ours, cases = Maker(random.Random(20261127)), Ours(), []
+    chosen = [(splits([regex]), text) for regex in LINES for text in ("a\n", "a  \n\n b\n\n", "b\r\na\u2028a\u0085b\r\n\r\n ")]
+    chosen += [(DEEPSEEK, maker.text(DEEPSEEK)) for _ in range(10)]
     while len(cases) < WRITTEN:
-        steps, text = maker.case()
+        steps, text = chosen.pop() if chosen else maker.case()
         want = theirs(steps, text)
         if isinstance(want, str) or len(text) > 200 or isinstance(ours(steps, text), str):
             continue

@@ -109,8 +109,9 @@ static void test_refused(void)
         {"(?<=a(?:b|cd))c", BOTH, "4: in a lookbehind each branch"},
         {"(?<!\\z)", BOTH, "4: \\z is not"},
         {"a\xFF", BOTH, "1: invalid UTF-8 (0xFF)"},
-        {"^", BOTH, "0: ^ means"},
-        {"$", BOTH, "0: $ means"},
+        {"^", BOTH, "0: ^ means the start of each line, or of the text alone"},
+        {"a$", FANCY, "1: $ means the end of each line, or of the text alone"},
+        {"a$", ONIGURUMA, "1: $ means"},
     };
     for (size_t i = 0; i < LEN(cases); i++) {
         struct err e = {.msg = ""};
@@ -309,6 +310,9 @@ static void test_long(void)
         {"[^x]*x|.", "a", "x", 0, 1},
         {"a(?=a*b)|ab|a", "a", "b", 1, 1},
         {".*?\\z", "a", "", 0, 1},
+        {"a+(?=\\n|\\z)|a", "a", "b", 1, 1},
+        {"a+(?=\\n|\\z)|a", "a", "\nb", 0, 2},
+        {"(?:\\A|(?<=\\n)(?!\\z))a|a+|\\n", "aa\n", "", 3, 0},
     };
     for (size_t i = 0; i < LEN(cases); i++) {
         size_t wrong = 0;
