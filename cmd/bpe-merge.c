@@ -10,6 +10,7 @@
 #include "base/sys/num.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
+#include "model/model_remarks.h"
 #include "model/model_save.h"
 #include "pretok/pattern.h"
 #include "train/trainer.h"
@@ -243,8 +244,8 @@ static int write_model(const struct merge_options *o, const struct learned *lear
     if (assign(&model, learned, o, e))
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
-    if (!rc && o->format->names_eos && !model_eos(&model))
-        program_note(NAME, MODEL_NO_EOS);
+    if (!rc)
+        model_remarks(&model, o->format, NAME, program_note);
     model_free(&model);
     return rc;
 }

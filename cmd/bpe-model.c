@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
+#include "model/model_remarks.h"
 #include "model/model_save.h"
 #include "usage/model_usage.h"
 
@@ -31,15 +32,9 @@ static int put_text(struct buf *out, const void *text, size_t len, struct err *e
     return rc;
 }
 
-static const char *pattern_name(const struct model *m)
-{
-    const char *name = model_pattern(m);
-    return name ? name : m->n_regex ? "regex" : "unknown";
-}
-
 static int put_split(struct buf *out, const struct model *m, struct err *e)
 {
-    if (buf_put_str(out, "pattern: ", e) || buf_put_str(out, pattern_name(m), e) || buf_put_byte(out, '\n', e))
+    if (buf_put_str(out, "pattern: ", e) || buf_put_str(out, model_pattern_name(m), e) || buf_put_byte(out, '\n', e))
         return -1;
     for (size_t i = 0; i < m->n_regex; i++) {
         if (buf_put_str(out, "regex: ", e) || put_text(out, m->regex[i].p, m->regex[i].len, e) ||
@@ -159,28 +154,13 @@ static int describe(const struct model *m, struct err *e)
 
 /* ---- Converting ---- */
 
-/* Warns about parts of the output that other programs read differently from what is meant. */
-static void warn(const struct model *m, const struct model_format *f)
-{
-    struct model without = *m;
-    without.eos = NULL;
-    if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
-        program_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
-                     f->implied, pattern_name(m));
-    if (f->names_eos && !model_eos(m))
-        program_note(NAME, MODEL_NO_EOS);
-    if (!f->names_eos && m->eos && m->eos != model_eos(&without))
-        program_note(NAME, "-f %s does not say that %.*s ends a text; -f hf-dir does", f->name, (int)m->eos->len,
-                     (const char *)m->eos->p);
-}
-
 static int convert(const struct model_options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
     if (model_format_check(o->format, m, e) || model_save(m, o->format, o->path, e))
         return -1;
-    warn(m, o->format);
+    model_remarks(m, o->format, NAME, program_note);
     return 0;
 }
 

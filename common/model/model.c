@@ -112,6 +112,12 @@ const char *model_pattern(const struct model *m)
     return pattern ? pattern->name : NULL;
 }
 
+const char *model_pattern_name(const struct model *m)
+{
+    const char *name = model_pattern(m);
+    return name ? name : m->n_regex ? "regex" : "unknown";
+}
+
 int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
                   struct err *e)
 {

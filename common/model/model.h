@@ -128,6 +128,9 @@ uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t 
  * pattern's, or it does not say how text is split. */
 const char *model_pattern(const struct model *m);
 
+/* The same for people: "regex" if it is none of these, "unknown" if the model does not say it. */
+const char *model_pattern_name(const struct model *m);
+
 /* The regexes by which the model splits text, written for the engine of this dialect: the model's own, or, where these
  * mean something else there, or it has none, those of the built-in pattern that it names or that they define.
  * Borrowed. -1 with EX_USAGE: there are none that mean the same. */

@@ -6,9 +6,6 @@
 #include "model/formats.h"
 #include "model/model.h"
 
-/* What a program remarks if the format names_eos, and the model has none. */
-#define MODEL_NO_EOS "no special token is known to end a text: the files name neither eos_token nor pad_token"
-
 /* Writes a model that the format can express (format->check, or assign_ids) to path, or (NULL; not for a format that is
  * a directory) to standard output. The directory is created if needed. Files appear when they are complete. -1:
  * EX_USAGE (the format cannot express it after all), EX_CANTCREAT, EX_IOERR, EX_OSERR. */

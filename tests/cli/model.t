@@ -80,6 +80,8 @@ other_patterns() {
         is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
         bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
         like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
+        bpe-merge -v 400 -f gpt2 -o q.gpt2 p.sum 2>err2
+        is "$? $(sed 's/^bpe-merge/bpe-model/' err2)" "0 $(cat err)" "  the same by bpe-merge"
     done
 }
 
