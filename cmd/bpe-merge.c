@@ -245,7 +245,7 @@ static int write_model(const struct merge_options *o, const struct learned *lear
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
     if (!rc)
-        model_remarks(&model, o->format, NAME, program_note);
+        model_remarks(&model, o->format, o->path, NAME, program_note);
     model_free(&model);
     return rc;
 }

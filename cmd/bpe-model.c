@@ -160,7 +160,7 @@ static int convert(const struct model_options *o, struct model *m, struct err *e
         m->merges_as_strings = o->merges_as_strings;
     if (model_format_check(o->format, m, e) || model_save(m, o->format, o->path, e))
         return -1;
-    model_remarks(m, o->format, NAME, program_note);
+    model_remarks(m, o->format, o->path, NAME, program_note);
     return 0;
 }
 

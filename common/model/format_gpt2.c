@@ -318,5 +318,6 @@ const struct model_format format_gpt2 = {
     .write = write_gpt2,
     .is_directory = true,
     .implied = "gpt2",
+    .all_special = true,
     .has_ids = true,
 };

@@ -435,6 +435,7 @@ const struct model_format format_tiktoken = {
     .dialect = PATTERN_PCRE,
     .check = convert_to_ranks,
     .write = write_tiktoken,
+    .all_special = true,
     .has_ids = true,
     .special_apart = true,
 };

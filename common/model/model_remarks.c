@@ -1,15 +1,36 @@
 /* model_remarks.c - see model_remarks.h. */
 #include "model/model_remarks.h"
 
+#include "model/model_build.h"
+
 #include <string.h>
 
-void model_remarks(const struct model *m, const struct model_format *f, const char *name, model_remark *remark)
+/* The number of added tokens that are not special; *first: one of them. */
+static size_t count_ordinary(const struct model *m, const struct model_special **first)
 {
+    size_t n = 0;
+    for (size_t i = m->n_special; i-- > 0;)
+        if (!m->special[i].special) {
+            *first = &m->special[i];
+            n++;
+        }
+    return n;
+}
+
+void model_remarks(const struct model *m, const struct model_format *f, const char *path, const char *name,
+                   model_remark *remark)
+{
+    const struct model_special *first;
     struct model without = *m;
+    char show[60];
+    size_t n;
     without.eos = NULL;
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
         remark(name, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
                f->implied, model_pattern_name(m));
+    if (f->all_special && path && (n = count_ordinary(m, &first)))
+        remark(name, "-f %s makes special tokens of added ones that are not (%zu, such as %s); -f json does not",
+               f->name, n, build_show(show, sizeof show, first->p, first->len, false));
     if (f->names_eos && !model_eos(m))
         remark(name, "no special token is known to end a text: the files name neither eos_token nor pad_token");
     if (!f->names_eos && m->eos && m->eos != model_eos(&without))

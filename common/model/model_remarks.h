@@ -8,7 +8,8 @@
 /* As program_note (base/cli/program.h): `name` is the program's. */
 typedef void model_remark(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Calls `remark` for each. */
-void model_remarks(const struct model *m, const struct model_format *f, const char *name, model_remark *remark);
+/* Calls `remark` for each. path: as for model_save. */
+void model_remarks(const struct model *m, const struct model_format *f, const char *path, const char *name,
+                   model_remark *remark);
 
 #endif

@@ -128,6 +128,11 @@ def flag_trials(n):
         code, _, err = lib.run(["bpe-model", "-f", form, "-o", "flags." + form], mask)
         report(code == 64 and f'{what} cannot say that the added token "<a>" has "lstrip"' in err and not os.path.exists("flags.tiktoken"),
                f"and says that {what} have none", f"exit {code}: {err}")
+    ordinary = with_added(added("<a>"), added("<b>", special=False), added("<c>", special=False))
+    for form in "gpt2", "tiktoken", "hf-dir":
+        code, _, err = lib.run(["bpe-model", "-f", form, "-o", "ordinary." + form], ordinary)
+        said = "" if form == "hf-dir" else f"bpe-model: -f {form} makes special tokens of added ones that are not (2, such as <b>); -f json does not\n"
+        report(code == 0 and err == said, f"{form}: added tokens that are not special, {'with a remark' if said else 'which are kept'}", f"exit {code}: {err}")
     for one, other, name in ((added("<a>", lstrip=True), added("<b> ", normalized=True), "lstrip beside white space"),
                              (added("<a>", rstrip=True), added("\n<b>", normalized=True), "rstrip beside white space"),
                              (added("<b"), added("xqa", single_word=True, normalized=True), "single_word beside a word")):
