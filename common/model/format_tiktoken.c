@@ -367,8 +367,7 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
         return err_set(e, EX_USAGE, "tiktoken does not normalize text, as this model does (%s)",
                        normalizer_names[m->normalizer]);
     if (model_split(m).len)
-        return err_set(e, EX_USAGE,
-                       "tiktoken makes pretokens of a regex's matches, and of what lies between; not so this model");
+        return err_set(e, EX_USAGE, "a .tiktoken file cannot say how this model splits text");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
     if (build_refuse_flags(m, "a .tiktoken file", e))
@@ -435,6 +434,7 @@ const struct model_format format_tiktoken = {
     .dialect = PATTERN_PCRE,
     .check = convert_to_ranks,
     .write = write_tiktoken,
+    .drops_gaps = true,
     .all_special = true,
     .has_ids = true,
     .special_apart = true,

@@ -61,6 +61,7 @@ struct model_format {
     bool is_directory;            /* the path is that of a directory; else of a file, or standard output */
     const char *implied;          /* the pattern that readers assume if the format cannot name it; else NULL */
     bool names_eos;               /* says which token ends a text (model_eos) */
+    bool drops_gaps;              /* readers drop text that the regex does not match */
     bool all_special;             /* cannot say that an added token is not special */
     bool has_merge_forms;         /* merges can be arrays or strings (merges_as_strings) */
     bool has_characters;          /* it can express models of characters */

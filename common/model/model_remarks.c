@@ -28,6 +28,10 @@ void model_remarks(const struct model *m, const struct model_format *f, const ch
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
         remark(name, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
                f->implied, model_pattern_name(m));
+    if (f->drops_gaps && path && m->n_regex && !model_pattern(m))
+        remark(name,
+               "%s drops text that the regex does not match, which is a pretoken here: ids differ where there is some",
+               f->name);
     if (f->all_special && path && (n = count_ordinary(m, &first)))
         remark(name, "-f %s makes special tokens of added ones that are not (%zu, such as %s); -f json does not",
                f->name, n, build_show(show, sizeof show, first->p, first->len, false));
