@@ -23,8 +23,6 @@ int hf_read_content(struct json_reader *r, struct build *b, struct hf_added *a)
         return -1;
     if (s.len > INT32_MAX)
         return json_read_fail(r, "the added token is too long");
-    if (!s.len)
-        return json_read_fail(r, "an added token without content");
     a->p = build_copy(b, s.p, s.len);
     a->len = s.len;
     return a->p ? 0 : -1;
@@ -50,6 +48,8 @@ int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bo
         if (!(seen & 1U << key) && !(in_config && key != CONTENT))
             return json_read_fail(r, "an added token without \"%s\"", keys[key]);
     }
+    if (!a->len && !in_config)
+        return json_read_fail(r, "an added token without content");
     a->flags = (o.flag[LSTRIP] ? SPECIAL_LSTRIP : 0U) | (o.flag[RSTRIP] ? SPECIAL_RSTRIP : 0U) |
                (o.flag[SINGLE_WORD] ? SPECIAL_SINGLE_WORD : 0U);
     if (in_config && a->flags)

@@ -6,6 +6,7 @@
 #include "model/model_file.h"
 #include "json/json_read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,9 +28,15 @@ struct file {
     struct json_reader r;
     struct build *b;
     bool is_config;                /* tokenizer_config.json, not special_tokens_map.json */
+    struct hf_word key;            /* whose value is read, for messages */
     struct hf_tokens extra, older; /* extra_special_tokens; additional_special_tokens, as it was called before */
     bool has_older;
 };
+
+static int check_text(struct file *f, const struct hf_added *a)
+{
+    return a->len ? 0 : json_read_fail(&f->r, "%s: a token without text; null means none", f->key.s);
+}
 
 /* Reads a string, or an object with flags, or null (p is NULL then), as a special token. */
 static int read_token(struct file *f, struct hf_added *a)
@@ -38,7 +45,7 @@ static int read_token(struct file *f, struct hf_added *a)
     *a = (struct hf_added){.id = HF_NEXT_ID};
     if (null || c < 0)
         return null < 0 || c < 0 ? -1 : 0;
-    if (c == '{' ? hf_read_added(&f->r, f->b, a, true) : hf_read_content(&f->r, f->b, a))
+    if ((c == '{' ? hf_read_added(&f->r, f->b, a, true) : hf_read_content(&f->r, f->b, a)) || check_text(f, a))
         return -1;
     a->special = true;
     return 0;
@@ -90,7 +97,7 @@ static int read_decoder(struct file *f)
                 return json_read_fail(&f->r, "added_tokens_decoder: a key is not an id");
             id = 10 * id + (key.p[i] - '0');
         }
-        if (hf_read_added(&f->r, f->b, &a, true))
+        if (hf_read_added(&f->r, f->b, &a, true) || check_text(f, &a))
             return -1;
         a.id = id;
         if (hf_tokens_add(&f->c->with_id, a, f->r.e))
@@ -124,6 +131,7 @@ static bool ends_with(struct str s, const char *end)
 
 static int read_value(struct file *f, struct str key)
 {
+    snprintf(f->key.s, sizeof f->key.s, "%.*s", (int)(key.len < 60 ? key.len : 60), (const char *)key.p);
     for (int role = 0; role < HF_ROLES; role++) {
         if (str_equal(key, str_of(role_names[role]))) {
             f->c->said[role] = true;

@@ -92,7 +92,7 @@ int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */
 int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
 
 /* Reads an added token, which is an object. In tokenizer.json all members must be there; in other files (in_config)
- * there is no id, and flags have defaults. -1: error. */
+ * there is no id, flags have defaults, and the text may be empty. -1: error. */
 int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bool in_config);
 /* Reads its text, which is a string; sets p and len. -1: error. */
 int hf_read_content(struct json_reader *r, struct build *b, struct hf_added *a);

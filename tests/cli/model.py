@@ -780,7 +780,9 @@ def directory_trials():
     bad("a known class, and -p", "GPT2Tokenizer has the pattern gpt2: leave out -p", "-p", "cl100k", code=64, config={"tokenizer_class": "GPT2Tokenizer"}, **pair)
     bad("an id that Hugging Face would not give", f'"</s>" has the id {n + 5}, but {n}', ids={"</s>": n + 5}, **pair)
     bad("an id that is none", "a key is not an id", config={"added_tokens_decoder": {"x": {"content": "a"}}}, **pair)
-    bad("a token without text", "an added token without content", config={"eos_token": ""}, **pair)
+    for key, value in (("eos_token", ""), ("pad_token", token("")), ("image_token", ""), ("additional_special_tokens", ["<x>", ""]),
+                       ("added_tokens_decoder", {"5": token("")})):
+        bad(f"a token without text: {key}", f"{key}: a token without text; null means none", config={key: value}, **pair)
     bad("another", "an empty token", ids={"": 5}, **pair)
     bad("-s", "leave out -s", "-s", "x", code=64, ids=ids, **pair)
     fill("hf", added_tokens__json=ids, **pair)
