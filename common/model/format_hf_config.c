@@ -123,6 +123,18 @@ static int read_prefix_space(struct file *f)
     return null ? (null < 0 ? -1 : 0) : json_read_bool(&f->r, &f->c->add_prefix_space);
 }
 
+/* Special tokens in text are text then, as by --special=text, which no model says. */
+static int check_split(struct file *f)
+{
+    bool split;
+    if (json_read_bool(&f->r, &split))
+        return -1;
+    return split
+               ? json_read_fail(&f->r, "split_special_tokens makes special tokens text, which is not supported: set it "
+                                       "to false, and encode with --special=text")
+               : 0;
+}
+
 static bool ends_with(struct str s, const char *end)
 {
     size_t n = strlen(end);
@@ -150,6 +162,8 @@ static int read_value(struct file *f, struct str key)
         return read_class(f);
     if (f->is_config && str_equal(key, str_of("add_prefix_space")))
         return read_prefix_space(f);
+    if (f->is_config && str_equal(key, str_of("split_special_tokens")))
+        return check_split(f);
     bool is_role = ends_with(key, "_token");
     int c = json_read_peek(&f->r);
     return is_role && (c == '"' || c == '{') ? add_token(f, &f->c->named) : json_read_skip(&f->r);

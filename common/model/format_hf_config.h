@@ -2,7 +2,7 @@
  * tokens with their ids and roles. Read as Hugging Face transformers 5 does (tokenization_utils_base.py):
  *
  *   - tokenizer_config.json: eos_token, pad_token and so on; the names of more special tokens; tokens with their ids,
- *     added_tokens_decoder; the class;
+ *     added_tokens_decoder; the class; split_special_tokens, which must not be true;
  *   - only without added_tokens_decoder: special_tokens_map.json, whose tokens replace those, and added_tokens.json, a
  *     map from tokens to ids.
  */

@@ -748,6 +748,9 @@ def directory_trials():
     bad("a role that is no token", "hf/tokenizer_config.json: byte", config={"eos_token": 5}, **one)
     bad("a file that is no JSON", "hf/special_tokens_map.json: byte", roles=b"{", **one)
     bad("a list", "hf/tokenizer_config.json: byte", config=[], **one)
+    good("split_special_tokens that is false", silent, config={"split_special_tokens": False}, **one)
+    bad("  and true", "split_special_tokens makes special tokens text, which is not supported: set it to false, and encode with --special=text",
+        config={"split_special_tokens": True}, **one)
 
     # vocab.json and merges.txt.
     vocab = {k: v for k, v in BASE["model"]["vocab"].items() if k != "<|endoftext|>"}
@@ -783,6 +786,7 @@ def directory_trials():
     for key, value in (("eos_token", ""), ("pad_token", token("")), ("image_token", ""), ("additional_special_tokens", ["<x>", ""]),
                        ("added_tokens_decoder", {"5": token("")})):
         bad(f"a token without text: {key}", f"{key}: a token without text; null means none", config={key: value}, **pair)
+    bad("special tokens that are text", "encode with --special=text", config={"split_special_tokens": True}, **pair)
     bad("another", "an empty token", ids={"": 5}, **pair)
     bad("-s", "leave out -s", "-s", "x", code=64, ids=ids, **pair)
     fill("hf", added_tokens__json=ids, **pair)
