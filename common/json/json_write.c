@@ -33,8 +33,10 @@ static void new_line(struct json_writer *w)
     if (!w->pretty)
         return;
     static const char indent[] = "\n                ";
-    assert(1 + 2 * w->depth < sizeof indent);
-    put(w, indent, 1 + 2 * w->depth);
+    const size_t n = 1 + 2 * (size_t)w->depth;
+    put(w, indent, n < sizeof indent ? n : sizeof indent - 1);
+    for (size_t i = sizeof indent - 1; i < n; i++)
+        put(w, " ", 1);
 }
 
 /* The separator, newline and indent before a key or a value. */
@@ -176,6 +178,12 @@ void json_write_null(struct json_writer *w)
 {
     put_separator(w);
     put_str(w, "null");
+}
+
+void json_write_verbatim(struct json_writer *w, const unsigned char *p, size_t len)
+{
+    put_separator(w);
+    put(w, p, len);
 }
 
 int json_write_done(const struct json_writer *w)

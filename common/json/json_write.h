@@ -52,6 +52,7 @@ void json_write_uint(struct json_writer *w, uint64_t v);
 void json_write_real(struct json_writer *w, double v); /* finite; as short as it can be to be read back the same */
 void json_write_bool(struct json_writer *w, bool v);
 void json_write_null(struct json_writer *w);
+void json_write_verbatim(struct json_writer *w, const unsigned char *p, size_t len); /* JSON, as it is */
 
 /* 0, or -1 when memory was short. */
 int json_write_done(const struct json_writer *w);

@@ -1,15 +1,16 @@
 /* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
  *
  * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings
- * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, offsets,
- * and the decoder of byte-level models. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that
- * project.
+ * that matter only elsewhere are ignored: padding, offsets, and the decoder of byte-level models; post_processor (used
+ * only with add_special_tokens=True) is kept as it is. The sources are serialization.rs, added_vocabulary.rs and
+ * models/bpe of that project.
  */
 #include "model/format_hf_config.h"
 #include "model/format_hf_internal.h"
 
 #include "model/model_convert.h"
 #include "model/model_file.h"
+#include "json/json_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,63 @@ static int read_normalizer(struct hf_reader *in)
 
 /* ---- The whole ---- */
 
-enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, DECODER, MODEL };
+enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, MODEL };
+
+/* Copies the value that comes next, of any type; its numbers are whole ones. */
+static int copy_value(struct json_reader *r, struct json_writer *w)
+{
+    struct str s;
+    uint64_t number;
+    bool truth;
+    int c = json_read_peek(r), more = 0;
+    if (c == '{' || c == '[') {
+        if (c == '{' ? json_read_object(r) : json_read_array(r))
+            return -1;
+        json_write_begin(w, (char)c);
+        while ((more = c == '{' ? json_read_key(r, &s) : json_read_item(r)) > 0) {
+            if (c == '{')
+                json_write_key_bytes(w, s.p, s.len);
+            if (copy_value(r, w))
+                return -1;
+        }
+        json_write_end(w, (char)(c + 2));
+    } else if (c == '"') {
+        more = json_read_string(r, &s);
+        if (!more)
+            json_write_bytes(w, s.p, s.len);
+    } else if (c == '0') {
+        more = json_read_uint(r, &number);
+        json_write_uint(w, number);
+    } else if (c == 'n') {
+        more = json_read_null(r) > 0 ? 0 : -1;
+        json_write_null(w);
+    } else {
+        more = c < 0 ? -1 : json_read_bool(r, &truth);
+        if (!more)
+            json_write_bool(w, truth);
+    }
+    return more ? -1 : 0;
+}
+
+/* It names tokens by their ids, which stay the same. */
+static int read_post_processor(struct hf_reader *in)
+{
+    struct buf text = {0};
+    struct json_writer w = json_write_over(&text, true, in->r.e);
+    int null = json_read_null(&in->r);
+    if (null)
+        return null > 0 ? 0 : -1;
+    w.depth = 1; /* it is the value of a key of the outermost object */
+    w.keyed = true;
+    int rc = copy_value(&in->r, &w);
+    w.depth = 0;
+    if (!rc && (rc = json_write_done(&w)) == 0) {
+        in->m->post_processor = (struct str){build_copy(&in->b, text.p, text.len), text.len};
+        rc = in->m->post_processor.p ? 0 : -1;
+    }
+    buf_free(&text);
+    return rc;
+}
 
 /* How the model is spelled depends on what came before it. */
 static int read_model(struct hf_reader *in)
@@ -118,6 +175,8 @@ static int read_top_key(void *ctx, int key)
         in->ordered = true;
         null = json_read_null(r);
         return null < 0 ? -1 : null ? 0 : hf_read_pre_tokenizer(in);
+    case POST_PROCESSOR:
+        return read_post_processor(in);
     case DECODER:
         null = json_read_null(r);
         return null < 0 ? -1 : null ? 0 : hf_read_decoder(in);
@@ -128,8 +187,8 @@ static int read_top_key(void *ctx, int key)
 
 static int read_top(struct hf_reader *in)
 {
-    static const char *const keys[] = {"version",       "truncation", "added_tokens", "normalizer",
-                                       "pre_tokenizer", "decoder",    "model",        NULL};
+    static const char *const keys[] = {"version",        "truncation", "added_tokens", "normalizer", "pre_tokenizer",
+                                       "post_processor", "decoder",    "model",        NULL};
     struct json_reader *r = &in->r;
     uint32_t seen = 0;
     if (json_read_members(r, keys, &seen, read_top_key, in) || json_read_end(r))

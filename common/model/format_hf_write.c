@@ -387,7 +387,10 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
     if (put_pre_tokenizer(&w, m, regex, model_split(m).p, n_regex))
         return -1;
     json_write_key(&w, "post_processor");
-    json_write_null(&w);
+    if (m->post_processor.len)
+        json_write_verbatim(&w, m->post_processor.p, m->post_processor.len);
+    else
+        json_write_null(&w);
     json_write_key(&w, "decoder");
     put_decoder(&w, m);
     put_model(&w, m);

@@ -88,6 +88,7 @@ struct model {
     struct str prefix;    /* as in struct rules */
     enum normalizer normalizer;
     struct metaspace metaspace;        /* as in struct rules; on with SPELLING_SPACES */
+    struct str post_processor;         /* of tokenizer.json, as text of JSON; empty: none */
     enum pattern_dialect dialect;      /* how the regexes are to be read */
     const struct model_format *format; /* the format it was read from, or is to be written in; borrowed */
     bool merges_as_strings;            /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need,

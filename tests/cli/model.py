@@ -161,6 +161,19 @@ def json_trials():
     reads(changed(model__ignore_merges=True), {"ignore-merges": "yes"}, "ignore_merges")
     reads(changed(post_processor={"type": "TemplateProcessing"}, padding={"x": 1}, decoder=None), {"pattern": "gpt2"},
           "what only matters elsewhere: post_processor, padding, decoder")
+    post = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": f"<é{i}>", "type_id": i}} for i in range(9000)], "pair": [True, None, {}, "", [], [[[[[[[[[7]]]]]]]]]]}
+    for value in post, None, {}:
+        for separators in (",", ":"), (" ,\n ", " \t: "):
+            lib.write("post.json", json.dumps({**BASE, "post_processor": value}, ensure_ascii=False, separators=separators).encode())
+            for args, name in ([], "json"), (["-f", "hf-dir", "-o", "post"], "hf-dir"):
+                code, out, err = lib.run(["bpe-model", *args, "post.json"])
+                got = json.loads(lib.read("post/tokenizer.json") if args else out) if code == 0 else None
+                report(got and got["post_processor"] == value, f"{name} keeps the post_processor {str(value)[:30]}, written with {separators}", err)
+    want = {**BASE, "post_processor": post}
+    code, out, err = lib.run(["bpe-model"], dump(want))
+    report(code == 0 and out.decode() == json.dumps(want, ensure_ascii=False, indent=2), "  as tokenizers writes it", err)
+    code, _, err = lib.run(["bpe-model"], dump({**BASE, "post_processor": ["@"]}).replace(b"@", b"\xFF"))
+    report(code == 65 and "UTF-8" in err, "a post_processor that is not UTF-8 is refused", f"exit {code}: {err}")
     reads(changed(normalizer={"type": "Sequence", "normalizers": []}), {"pattern": "gpt2"}, "a normalizer of nothing")
 
     # How text is split.
