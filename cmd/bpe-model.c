@@ -53,10 +53,12 @@ static int put_split(struct buf *out, const struct model *m, struct err *e)
 
 static int put_flags(struct buf *out, const struct model_special *s, struct err *e)
 {
-    int rc = s->flags ? buf_printf(out, e, "flags: %lu", (unsigned long)s->id) : 0;
+    if (!s->flags && s->special)
+        return 0;
+    int rc = buf_printf(out, e, "flags: %lu", (unsigned long)s->id);
     for (unsigned k = 0; k < SPECIAL_N_FLAGS && rc == 0; k++)
         rc = s->flags >> k & 1 ? buf_printf(out, e, " %s", special_flag_name[k]) : 0;
-    return rc || (s->flags && buf_put_byte(out, '\n', e)) ? -1 : 0;
+    return rc || buf_put_str(out, s->special ? "\n" : " not-special\n", e) ? -1 : 0;
 }
 
 static int put_special(struct buf *out, const struct model *m, struct err *e)

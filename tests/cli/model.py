@@ -121,6 +121,8 @@ def flag_trials(n):
     flags = "single_word", "lstrip", "rstrip"
     mask = with_added(added("<a>", lstrip=True), added("<b>", rstrip=True, single_word=True), added("<c>"))
     reads(mask, {"flags": [f"{n} lstrip", f"{n + 1} rstrip single_word"]}, "the flags of added tokens")
+    reads(with_added(added("<a>", special=False), added("<b>"), added("<c>", lstrip=True, special=False)),
+          {"flags": [f"{n} not-special", f"{n + 2} lstrip not-special"]}, "which of them are not special")
     code, out, err = lib.run(["bpe-model", "-f", "json"], mask)
     want, got = ([{f: t[f] for f in flags} for t in json.loads(m)["added_tokens"]] for m in (mask, out or b'{"added_tokens": []}'))
     report(code == 0 and got == want, "writes them to tokenizer.json", err)
@@ -596,11 +598,11 @@ def sentencepiece_trials():
 
     base = settings()
     small = {"pattern": "bytes", "prefix": " ", "units": "characters", "unknown": "<unk> fused", "metaspace": "always", "ids": "16", "merges": "7",
-             "unreached": "0", "scanner": "pairs", "eos": "2 </s>", "pad": "3 <pad>", "flags": "4 inside",
+             "unreached": "0", "scanner": "pairs", "eos": "2 </s>", "pad": "3 <pad>", "flags": "4 inside not-special",
              "special": ["0 <unk>", "1 <s>", "2 </s>", "3 <pad>", "4 <x>"]}
     good("", small, base)
     good("of which eos has another name", {"eos": "1 <s>", "pad": "2 </s>"}, settings(eos="<s>", pad="</s>"))
-    good("that puts no space before text", {"prefix": None, "flags": None, "metaspace": "never"}, settings(prefix=0))
+    good("that puts no space before text", {"prefix": None, "flags": "4 not-special", "metaspace": "never"}, settings(prefix=0))
     good("with byte_fallback", {"unknown": "bytes", "ids": "272"}, spm.model(PIECES + spm.BYTES, byte_fallback=1))
     good("with fields that are not known", small, base + spm.field(4, b"") + spm.field(6, "x") + spm.field(200, 7) + spm.field(9, 1.5))
     good("whose settings come in two parts", {"unknown": "bytes"}, spm.model(PIECES + spm.BYTES) + spm.field(2, spm.field(35, 1)))
