@@ -117,12 +117,6 @@ static int read_class(struct file *f)
     return 0;
 }
 
-static int read_prefix_space(struct file *f)
-{
-    int null = json_read_null(&f->r);
-    return null ? (null < 0 ? -1 : 0) : json_read_bool(&f->r, &f->c->add_prefix_space);
-}
-
 /* Special tokens in text are text then, as by --special=text, which no model says. */
 static int check_split(struct file *f)
 {
@@ -161,7 +155,7 @@ static int read_value(struct file *f, struct str key)
     if (f->is_config && str_equal(key, str_of("tokenizer_class")))
         return read_class(f);
     if (f->is_config && str_equal(key, str_of("add_prefix_space")))
-        return read_prefix_space(f);
+        return hf_read_flag(&f->r, &f->c->add_prefix_space) < 0 ? -1 : 0;
     if (f->is_config && str_equal(key, str_of("split_special_tokens")))
         return check_split(f);
     bool is_role = ends_with(key, "_token");

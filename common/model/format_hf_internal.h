@@ -86,6 +86,13 @@ static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
     return 0;
 }
 
+/* Reads true or false, or null, which leaves *v as it is. 1: null; -1: error. */
+static inline int hf_read_flag(struct json_reader *r, bool *v)
+{
+    int null = json_read_null(r);
+    return null ? null : json_read_bool(r, v);
+}
+
 /* Each reads the value of one key, which must come next. -1: error. */
 int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null */
 int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */

@@ -197,11 +197,11 @@ static int read_model_key(void *ctx, int key)
     case UNK_TOKEN:
         return hf_read_word(r, &in->unk_token);
     case FUSE_UNK:
-        return json_read_bool(r, &in->m->unknown.fuse);
+        return hf_read_flag(r, &in->m->unknown.fuse) < 0 ? -1 : 0;
     case BYTE_FALLBACK:
-        return json_read_bool(r, &in->m->unknown.bytes);
+        return hf_read_flag(r, &in->m->unknown.bytes) < 0 ? -1 : 0;
     case IGNORE_MERGES:
-        return json_read_bool(r, &in->m->ignore_merges);
+        return hf_read_flag(r, &in->m->ignore_merges) < 0 ? -1 : 0;
     case VOCAB:
         if (in->rules_only && in->m->spelling != SPELLING_SPACES)
             return skip_vocab(r);

@@ -297,7 +297,7 @@ static int read_step_key(void *ctx, int key)
 {
     struct step *s = ctx;
     struct json_reader *r = &s->in->r;
-    int item;
+    int item, null;
     switch (key) {
     case TYPE:
         return hf_read_word(r, &s->type);
@@ -321,6 +321,11 @@ static int read_step_key(void *ctx, int key)
                 return -1;
         }
         return item;
+    case ADD_PREFIX_SPACE:
+    case SPLIT:
+        null = hf_read_flag(r, &s->flag[key]);
+        s->seen &= null > 0 ? ~(1U << key) : ~0U; /* of Metaspace, which null leaves out; others need it */
+        return null < 0 ? -1 : 0;
     default: /* trim_offsets is of no account */
         return json_read_bool(r, &s->flag[key]);
     }

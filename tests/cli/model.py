@@ -257,6 +257,7 @@ def json_trials():
     for kind in "Metaspace", "UnicodeScripts", "FixedLength":
         refuses(changed(pre_tokenizer=sequence({"type": kind}, byte_level())), f'"{kind}"', f"pre_tokenizer {kind}")
     refuses(changed(pre_tokenizer=sequence(split(r), byte_level(add_prefix_space=True))), "add_prefix_space after another", "add_prefix_space after a Split")
+    refuses(changed(pre_tokenizer=byte_level(add_prefix_space=None)), 'has no "add_prefix_space"', "add_prefix_space null")
     refuses(changed(pre_tokenizer=None), "ByteLevel", "no pre_tokenizer")
     refuses(changed(pre_tokenizer=split(r)), "ByteLevel", "no ByteLevel")
     refuses(changed(pre_tokenizer=sequence(byte_level(), byte_level())), "a second pre_tokenizer ByteLevel", "a second ByteLevel")
@@ -367,6 +368,9 @@ def character_trials():
     good("Metaspace", {"metaspace": "first", "prefix": " "}, normalizer=normal(), pre_tokenizer=metaspace)
     good("Metaspace, as it is without settings", {"metaspace": "if-missing split"}, normalizer=normal(),
          pre_tokenizer={"type": "Metaspace", "replacement": "\u2581"})
+    good("Metaspace, and flags of which null says nothing", {"metaspace": "if-missing split", "unknown": "<unk>", "ignore-merges": "no"}, normalizer=normal(),
+         pre_tokenizer={"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": None, "split": None}, unk_token="<unk>", byte_fallback=None,
+         fuse_unk=None, ignore_merges=None)
     good("Metaspace of older files", {"metaspace": "never split"}, normalizer=normal(),
          pre_tokenizer={"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": False, "prepend_scheme": "never"})
     good("Split at spaces, of which none is left", {}, pre_tokenizer=split({"String": " "}, "MergedWithPrevious"))
