@@ -38,13 +38,19 @@ static int no_directory(const char *path, struct err *e)
 /* Reports that it is not a model. p: the first bytes of the file, after blanks. */
 static int no_model(const struct model_source *from, const char *p, struct err *e)
 {
-    const unsigned char *head = from->head.p;
+    static const struct {
+        const char *head, *what;
+    } known[] = {
+        {"#version", "a list of merges; it must be called merges.txt, with vocab.json beside it"},
+        {"\x1F\x8B", "compressed; decompress it first"},
+        {"\x28\xB5\x2F\xFD", "compressed; decompress it first"},
+        {"version https://git-lfs", "a pointer of Git LFS, not the file itself: run git lfs pull"},
+        {"\xEF\xBB\xBF", "begins with a byte order mark, which no model has: take its 3 bytes away"},
+    };
     struct buf formats = {0};
-    if (!strncmp((const char *)head, "#version", 8))
-        return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET,
-                      "a list of merges; it must be called merges.txt, with vocab.json beside it");
-    if (!memcmp(head, "\x1F\x8B", 2) || !memcmp(head, "\x28\xB5\x2F\xFD", 4))
-        return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "compressed; decompress it first");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp((const char *)from->head.p, known[i].head, strlen(known[i].head)))
+            return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "%s", known[i].what);
     if (!put_formats(&formats, false, " nor ", e))
         err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "not a model: neither %s%s", (char *)formats.p,
                memchr(p, ' ', strcspn(p, "\n"))

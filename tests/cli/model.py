@@ -324,7 +324,7 @@ def json_trials():
     for n in 1, 100, len(whole) // 2, len(whole) - 1:
         refuses(whole[:n], "JSON", f"the first {n} bytes" if n < 1000 else "a part of the file")
     refuses(whole + b"x", "something follows its end", "what follows the end")
-    refuses(b"\xef\xbb\xbf" + whole, "not a model", "a byte order mark")
+    refuses(b"\xef\xbb\xbf" + whole, "begins with a byte order mark", "a byte order mark")
     refuses(whole, "leave out -p", "-p for a tokenizer.json", 64, ["-p", "gpt2"])
     refuses(whole, "leave out -s", "-s for a tokenizer.json", 64, ["-s", "x"])
     refuses(b"", "empty", "nothing")
@@ -333,6 +333,7 @@ def json_trials():
     refuses(b"#version: 0.2\na b\n", "merges.txt", "merges.txt under another name")
     refuses(b"\x1f\x8b\x08", "compressed", "a compressed file")
     refuses(b"\x28\xb5\x2f\xfd", "compressed", "another")
+    refuses(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "run git lfs pull", "a pointer of Git LFS")
     noise = random.Random(3).randbytes(1000).replace(b" ", b"") + b"\n"
     firsts = set(range(256)) - set(b"{ \t\r\n")  # a brace begins JSON, after white space, too
     said = {lib.run(["bpe-model", "--info"], bytes([first]) + noise) for first in firsts}
