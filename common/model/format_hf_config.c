@@ -30,6 +30,7 @@ struct file {
     bool is_config;                /* tokenizer_config.json, not special_tokens_map.json */
     struct hf_word key;            /* whose value is read, for messages */
     struct hf_tokens extra, older; /* extra_special_tokens; additional_special_tokens, as it was called before */
+    struct hf_tokens named;        /* by role, in one of these */
     bool has_older;
 };
 
@@ -51,6 +52,34 @@ static int read_token(struct file *f, struct hf_added *a)
     return 0;
 }
 
+static struct hf_added *find_key(const struct hf_tokens *list, struct str key)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_equal(list->p[i].key, key))
+            return &list->p[i];
+    return NULL;
+}
+
+/* As in a dict of Python: one of the same role is replaced where it is. */
+static int put_named(struct hf_tokens *to, struct hf_added a, struct err *e)
+{
+    struct hf_added *there = find_key(to, a.key);
+    if (!there)
+        return hf_tokens_add(to, a, e);
+    *there = a;
+    return 0;
+}
+
+static int read_named(struct file *f, struct str key, struct hf_tokens *to)
+{
+    struct hf_added a;
+    const struct str name = {build_copy(f->b, key.p, key.len), key.len};
+    if (!name.p || read_token(f, &a))
+        return -1;
+    a.key = name;
+    return put_named(to, a, f->r.e);
+}
+
 static int add_token(struct file *f, struct hf_tokens *to)
 {
     struct hf_added a;
@@ -59,7 +88,7 @@ static int add_token(struct file *f, struct hf_tokens *to)
     return a.p ? hf_tokens_add(to, a, f->r.e) : 0;
 }
 
-/* A list of tokens; or tokens by the names of roles, which go to `named`; or null. */
+/* A list of tokens; or tokens by the names of roles; or null. */
 static int read_more(struct file *f, struct hf_tokens *to)
 {
     struct str key;
@@ -69,7 +98,7 @@ static int read_more(struct file *f, struct hf_tokens *to)
     if (c == '{' ? json_read_object(&f->r) : json_read_array(&f->r))
         return -1;
     while ((more = c == '{' ? json_read_key(&f->r, &key) : json_read_item(&f->r)) > 0) {
-        if (add_token(f, c == '{' ? &f->c->named : to))
+        if (c == '{' ? read_named(f, key, &f->named) : add_token(f, to))
             return -1;
     }
     return more;
@@ -158,9 +187,9 @@ static int read_value(struct file *f, struct str key)
         return hf_read_flag(&f->r, &f->c->add_prefix_space) < 0 ? -1 : 0;
     if (f->is_config && str_equal(key, str_of("split_special_tokens")))
         return check_split(f);
-    bool is_role = ends_with(key, "_token");
     int c = json_read_peek(&f->r);
-    return is_role && (c == '"' || c == '{') ? add_token(f, &f->c->named) : json_read_skip(&f->r);
+    bool is_role = ends_with(key, "_token") && (c == '"' || c == '{' || c == 'n');
+    return is_role ? read_named(f, key, f->is_config && c == '"' ? &f->c->named : &f->c->late) : json_read_skip(&f->r);
 }
 
 /* Which of the two lists counts: extra_special_tokens, unless it is empty, of all files together; else the other list
@@ -174,6 +203,9 @@ static int take_more(struct file *f)
             return -1;
     }
     c->has_more = c->has_more || from;
+    for (size_t i = 0; i < f->named.n; i++)
+        if (put_named(&c->named, f->named.p[i], f->r.e))
+            return -1;
     return 0;
 }
 
@@ -244,6 +276,7 @@ static int read_file(struct hf_config *c, struct build *b, const struct model_so
         json_read_free(&f.r);
         free(f.extra.p);
         free(f.older.p);
+        free(f.named.p);
         if (fd >= 0)
             close(fd);
     }
@@ -288,6 +321,7 @@ void hf_config_free(struct hf_config *c)
     free(c->name);
     free(c->with_id.p);
     free(c->named.p);
+    free(c->late.p);
     free(c->more.p);
 }
 
@@ -298,16 +332,33 @@ static int add_once(struct hf_tokens *to, const struct hf_added *a, struct err *
     return !a->p || is_in(a, to) ? 0 : hf_tokens_add(to, *a, e);
 }
 
+/* The token of the i-th role of `late`. */
+static const struct hf_added *late_token(const struct hf_config *c, size_t i)
+{
+    const struct hf_added *first = find_key(&c->named, c->late.p[i].key);
+    return first ? first : &c->late.p[i];
+}
+
+static bool is_late(const struct hf_config *c, const struct hf_added *a)
+{
+    for (size_t i = 0; i < c->late.n; i++)
+        if (is_same(late_token(c, i), a))
+            return true;
+    return false;
+}
+
 int hf_config_tokens(const struct hf_config *c, struct hf_tokens *to, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < c->with_id.n && !rc; i++) {
         struct hf_added a = c->with_id.p[i];
-        a.special = a.special || has_role(c, &a) || is_in(&a, &c->named) || is_in(&a, &c->more);
+        a.special = a.special || has_role(c, &a) || is_late(c, &a) || is_in(&a, &c->named) || is_in(&a, &c->more);
         rc = hf_tokens_add(to, a, e);
     }
     for (int role = 0; role < HF_ROLES && !rc; role++)
         rc = add_once(to, &c->role[role], e);
+    for (size_t i = 0; i < c->late.n && !rc; i++)
+        rc = add_once(to, late_token(c, i), e);
     for (size_t i = 0; i < c->named.n && !rc; i++)
         rc = add_once(to, &c->named.p[i], e);
     for (size_t i = 0; i < c->more.n && !rc; i++)

@@ -3,8 +3,8 @@
  *
  *   - tokenizer_config.json: eos_token, pad_token and so on; the names of more special tokens; tokens with their ids,
  *     added_tokens_decoder; the class; split_special_tokens, which must not be true;
- *   - only without added_tokens_decoder: special_tokens_map.json, whose tokens replace those, and added_tokens.json, a
- *     map from tokens to ids.
+ *   - only without added_tokens_decoder: special_tokens_map.json, whose tokens replace those (but no string whose role
+ *     is none of enum hf_role), and added_tokens.json, a map from tokens to ids.
  */
 #ifndef BPE_MODEL_FORMAT_HF_CONFIG_H
 #define BPE_MODEL_FORMAT_HF_CONFIG_H
@@ -41,8 +41,11 @@ struct hf_config {
     struct hf_tokens with_id;       /* sorted by id */
     struct hf_added role[HF_ROLES]; /* p NULL: none */
     bool said[HF_ROLES];            /* by a file (perhaps that there is none), and not by the class */
-    struct hf_tokens named, more;   /* tokens with other roles, and without a role */
-    bool has_more;                  /* `more` is final */
+    /* Tokens with other roles, each role once in a list; one in `named` comes before the same in `late`. */
+    struct hf_tokens named; /* a string in tokenizer_config.json, or a member of extra_special_tokens */
+    struct hf_tokens late;  /* an object there, or in special_tokens_map.json; without text: null */
+    struct hf_tokens more;  /* without a role */
+    bool has_more;          /* `more` is final */
 };
 
 /* Reads the files in the directory, or beside the file, at from->path. Strings live as long as b's model; call

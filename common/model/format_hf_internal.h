@@ -20,6 +20,7 @@ struct hf_added {
     uint64_t id;    /* HF_NEXT_ID: the file does not say it; it is the one that Hugging Face gives it */
     unsigned flags; /* of enum special_flag, without SPECIAL_NORMALIZED */
     bool normalized, special;
+    struct str key; /* beside a vocabulary: the name of its role, if that is none of enum hf_role; lives as long as p */
 };
 
 /* p is to be freed. */

@@ -143,7 +143,7 @@ static int add_piece(struct sentencepiece *in)
         memcpy(hf->unk_token.s, s.p, s.len < sizeof hf->unk_token.s ? s.len : sizeof hf->unk_token.s - 1);
     if (type != UNKNOWN && type != CONTROL && type != USER_DEFINED)
         return 0;
-    struct hf_added a = {build_copy(&hf->b, s.p, s.len), s.len, id, 0, false, type != USER_DEFINED};
+    struct hf_added a = {.p = build_copy(&hf->b, s.p, s.len), .len = s.len, .id = id, .special = type != USER_DEFINED};
     return a.p ? hf_tokens_add(&hf->added, a, hf->r.e) : -1;
 }
 

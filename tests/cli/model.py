@@ -789,6 +789,10 @@ def directory_trials():
                  "add_bos_token": True}, **pair)
     good("  after those with ids", {"special": [f"{n} <y>", f"{n + 1} <e>"]}, config={"eos_token": "<e>"}, ids={"<y>": n}, **pair)
     good("extra_special_tokens", {"special": [f"{n} <x>"]}, config={"additional_special_tokens": ["<y>"], "extra_special_tokens": ["<x>"]}, **pair)
+    good("other roles: a string of the config stays, an object is replaced", {"special": [f"{n} <y>", f"{n + 1} <i>"]},
+         config={"image_token": "<i>", "audio_token": token("<a>")}, roles={"image_token": "<x>", "audio_token": "<y>"}, **pair)
+    good("  by null, too; extra_special_tokens has them as well", {"special": f"{n} <z>"},
+         config={"extra_special_tokens": {"image_token": "<z>"}, "image_token": "<i>", "audio_token": token("<a>")}, roles={"audio_token": None}, **pair)
     good("GPT2Tokenizer, which has <|endoftext|>", {"special": f"{n} <|endoftext|>", "eos": f"{n} <|endoftext|>", "pattern": "gpt2"},
          config={"tokenizer_class": "GPT2Tokenizer"}, **pair)
     good("Qwen2Tokenizer, which normalizes text", {"special": f"{n} <|endoftext|>", "eos": f"{n} <|endoftext|>", "pad": f"{n} <|endoftext|>",

@@ -142,12 +142,16 @@ def role(rng, content):
 
 def roles_of(rng, special):
     """Roles, other names, and lists for some of these tokens."""
-    said = {name: role(rng, rng.choice(special)) for name in rng.sample(["eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "image_token"],
-                                                                        rng.randrange(5))}
+    roles = ["eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "image_token", "audio_token", "boi_token"]
+    said = {name: role(rng, rng.choice(special)) for name in rng.sample(roles, rng.randrange(6))}
+    if rng.random() < 0.2:
+        said[rng.choice(["image_token", "audio_token"])] = None
     if rng.random() < 0.3:
         said[rng.choice(["eos_token", "pad_token"])] = None
     for name in rng.sample(["additional_special_tokens", "extra_special_tokens"], rng.randrange(3)):
         said[name] = [role(rng, s) for s in rng.sample(special, rng.randrange(3))]
+    if rng.random() < 0.15:
+        said["extra_special_tokens"] = {name: rng.choice(special) for name in rng.sample(["image_token", "boi_token", "other"], rng.randrange(3))}
     return said
 
 
