@@ -157,17 +157,15 @@ static int end_of_writer(size_t n, bool unread, bool ignored)
 {
     int fd[2], status = 0;
     struct err e = {0};
-    make_pair(fd, SOCK_SEQPACKET);
     pid_t pid = fork();
-    if (pid == 0) {
+    if (pid == 0) { /* which alone has both ends */
+        make_pair(fd, SOCK_SEQPACKET);
         signal(SIGPIPE, ignored ? SIG_IGN : SIG_DFL);
         if (unread && send(fd[1], bytes, 10, 0) != 10)
             abort();
         close(fd[0]);
         _exit(fd_write(fd[1], bytes, n, "the output", &e) ? e.code : 0);
     }
-    close(fd[0]);
-    close(fd[1]);
     waitpid(pid, &status, 0);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }

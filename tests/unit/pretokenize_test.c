@@ -280,7 +280,7 @@ static void prefixed_whole(const char *pattern, const char *regex)
         buf_free(&with.got);
         buf_free(&without.got);
     }
-    tap_ok(!bad && n_prefixed > 300, "%s%s: a prefix is as if it were text (%zu bad)", pattern, regex, bad);
+    tap_ok(!bad && n_prefixed > TRIES(300), "%s%s: a prefix is as if it were text (%zu bad)", pattern, regex, bad);
 }
 
 /* A text of which nothing is left gets no prefix. */
@@ -358,7 +358,7 @@ static void normalized(const char *pattern, const char *regex)
         buf_free(&raw.got);
         buf_free(&ready.got);
     }
-    tap_ok(!bad && n_changed > 300, "%s%s: pretokens of the normal form (%zu bad of %zu)", pattern, regex, bad,
+    tap_ok(!bad && n_changed > TRIES(300), "%s%s: pretokens of the normal form (%zu bad of %zu)", pattern, regex, bad,
            n_changed);
     buf_free(&normal);
 }
