@@ -834,7 +834,7 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
         }
         free(text);
     }
-    tap_ok(wrong == 0 && n_cuts > 1000,
+    tap_ok(wrong == 0 && n_cuts > TRIES(1000),
            "%s: exact at %zu cuts between 0x0A and a letter (%zu would not be, without TEXT_LETTER)", pattern->name,
            n_cuts, n_differ);
 }
