@@ -30,7 +30,7 @@ struct file {
     bool is_config;                /* tokenizer_config.json, not special_tokens_map.json */
     struct hf_word key;            /* whose value is read, for messages */
     struct hf_tokens extra, older; /* extra_special_tokens; additional_special_tokens, as it was called before */
-    struct hf_tokens named;        /* by role, in one of these */
+    struct hf_tokens members;      /* of one of these that is an object */
     bool has_older;
 };
 
@@ -70,6 +70,14 @@ static int put_named(struct hf_tokens *to, struct hf_added a, struct err *e)
     return 0;
 }
 
+static int put_all(struct hf_tokens *to, const struct hf_tokens *from, struct err *e)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (put_named(to, from->p[i], e))
+            return -1;
+    return 0;
+}
+
 static int read_named(struct file *f, struct str key, struct hf_tokens *to)
 {
     struct hf_added a;
@@ -98,7 +106,7 @@ static int read_more(struct file *f, struct hf_tokens *to)
     if (c == '{' ? json_read_object(&f->r) : json_read_array(&f->r))
         return -1;
     while ((more = c == '{' ? json_read_key(&f->r, &key) : json_read_item(&f->r)) > 0) {
-        if (c == '{' ? read_named(f, key, &f->named) : add_token(f, to))
+        if (c == '{' ? read_named(f, key, &f->members) : add_token(f, to))
             return -1;
     }
     return more;
@@ -189,7 +197,7 @@ static int read_value(struct file *f, struct str key)
         return check_split(f);
     int c = json_read_peek(&f->r);
     bool is_role = ends_with(key, "_token") && (c == '"' || c == '{' || c == 'n');
-    return is_role ? read_named(f, key, f->is_config && c == '"' ? &f->c->named : &f->c->late) : json_read_skip(&f->r);
+    return is_role ? read_named(f, key, f->is_config && c == '"' ? &f->c->fixed : &f->c->named) : json_read_skip(&f->r);
 }
 
 /* Which of the two lists counts: extra_special_tokens, unless it is empty, of all files together; else the other list
@@ -203,10 +211,7 @@ static int take_more(struct file *f)
             return -1;
     }
     c->has_more = c->has_more || from;
-    for (size_t i = 0; i < f->named.n; i++)
-        if (put_named(&c->named, f->named.p[i], f->r.e))
-            return -1;
-    return 0;
+    return put_all(&c->fixed, &f->members, f->r.e);
 }
 
 static int read_members(struct file *f)
@@ -276,7 +281,7 @@ static int read_file(struct hf_config *c, struct build *b, const struct model_so
         json_read_free(&f.r);
         free(f.extra.p);
         free(f.older.p);
-        free(f.named.p);
+        free(f.members.p);
         if (fd >= 0)
             close(fd);
     }
@@ -309,7 +314,7 @@ int hf_config_read(struct hf_config *c, struct build *b, const struct model_sour
     if (!c->has_decoder && (read_file(c, b, from, "special_tokens_map.json", read_members, false) ||
                             read_file(c, b, from, "added_tokens.json", read_ids, false)))
         return -1;
-    if (take_class(c, b))
+    if (put_all(&c->named, &c->fixed, b->e) || take_class(c, b))
         return -1;
     if (c->with_id.n)
         qsort(c->with_id.p, c->with_id.n, sizeof *c->with_id.p, compare_id);
@@ -321,7 +326,7 @@ void hf_config_free(struct hf_config *c)
     free(c->name);
     free(c->with_id.p);
     free(c->named.p);
-    free(c->late.p);
+    free(c->fixed.p);
     free(c->more.p);
 }
 
@@ -332,33 +337,16 @@ static int add_once(struct hf_tokens *to, const struct hf_added *a, struct err *
     return !a->p || is_in(a, to) ? 0 : hf_tokens_add(to, *a, e);
 }
 
-/* The token of the i-th role of `late`. */
-static const struct hf_added *late_token(const struct hf_config *c, size_t i)
-{
-    const struct hf_added *first = find_key(&c->named, c->late.p[i].key);
-    return first ? first : &c->late.p[i];
-}
-
-static bool is_late(const struct hf_config *c, const struct hf_added *a)
-{
-    for (size_t i = 0; i < c->late.n; i++)
-        if (is_same(late_token(c, i), a))
-            return true;
-    return false;
-}
-
 int hf_config_tokens(const struct hf_config *c, struct hf_tokens *to, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < c->with_id.n && !rc; i++) {
         struct hf_added a = c->with_id.p[i];
-        a.special = a.special || has_role(c, &a) || is_late(c, &a) || is_in(&a, &c->named) || is_in(&a, &c->more);
+        a.special = a.special || has_role(c, &a) || is_in(&a, &c->named) || is_in(&a, &c->more);
         rc = hf_tokens_add(to, a, e);
     }
     for (int role = 0; role < HF_ROLES && !rc; role++)
         rc = add_once(to, &c->role[role], e);
-    for (size_t i = 0; i < c->late.n && !rc; i++)
-        rc = add_once(to, late_token(c, i), e);
     for (size_t i = 0; i < c->named.n && !rc; i++)
         rc = add_once(to, &c->named.p[i], e);
     for (size_t i = 0; i < c->more.n && !rc; i++)

@@ -41,11 +41,10 @@ struct hf_config {
     struct hf_tokens with_id;       /* sorted by id */
     struct hf_added role[HF_ROLES]; /* p NULL: none */
     bool said[HF_ROLES];            /* by a file (perhaps that there is none), and not by the class */
-    /* Tokens with other roles, each role once in a list; one in `named` comes before the same in `late`. */
-    struct hf_tokens named; /* a string in tokenizer_config.json, or a member of extra_special_tokens */
-    struct hf_tokens late;  /* an object there, or in special_tokens_map.json; without text: null */
-    struct hf_tokens more;  /* without a role */
-    bool has_more;          /* `more` is final */
+    struct hf_tokens named;         /* tokens with other roles, each role once; p NULL: null */
+    struct hf_tokens fixed;         /* those of them that special_tokens_map.json does not replace */
+    struct hf_tokens more;          /* tokens without a role */
+    bool has_more;                  /* `more` is final */
 };
 
 /* Reads the files in the directory, or beside the file, at from->path. Strings live as long as b's model; call
