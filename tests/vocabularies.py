@@ -58,7 +58,7 @@ MADE = {
     "falcon_form": ("gpt2", {"pre_tokenizer": sequence({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(True),
                                                        {"type": "Digits", "individual_digits": False}, split("[0-9][0-9][0-9]"))}),
     "deepseek_llm_form": ("deepseek_v3", {"pre_tokenizer": sequence(
-        split("[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?[!-/:-~！-／：-～‘-‟　-。]+"), split(r"\s+$"), split("[一-龥ࠀ-一가-퟿]+"),
+        split(r"[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?[!-/:-~！-／：-～‘-‟　-。]+"), split(r"\s+$"), split("[一-龥ࠀ-一가-퟿]+"),
         {"type": "Digits", "individual_digits": True}, byte_level(False))}),
 }
 

@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import lib  # noqa: E402
 import regex_peers  # noqa: E402
+import vocabularies  # noqa: E402
 
 try:
     from tokenizers import Tokenizer
@@ -40,17 +41,11 @@ CHARS = [*"abcx 019.,-_'\"\n\t", *"é中²¼Ġ٣Ⅷ，。​ ", "  ", "ab", "ba"
          "\u2e52", "\u200d", "\u0301", "\u24b6", "\u203f", "\U00011de0", "\U000111c9", "\U0001f600", "a b", " a", "¾½¹³"]
 
 
+DEEPSEEK = vocabularies.MADE["deepseek_llm_form"][1]["pre_tokenizer"]
+
+
 def byte_level(prefix=False, use_regex=False):
     return {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": use_regex}
-
-
-def splits(regexes, *rest):
-    steps = [{"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False} for regex in regexes]
-    return {"type": "Sequence", "pretokenizers": [*steps, *rest, byte_level()]}
-
-
-# Of the models LLM, Coder and V2.
-DEEPSEEK = splits([r"[\r\n]", r"\s?\p{L}+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s+$", "[一-龥ࠀ-一가-퟿]+"], {"type": "Digits", "individual_digits": True})
 
 
 class Maker:
@@ -141,7 +136,7 @@ class Ours:
 def write():
     lib.own_directory(in_memory=True)
     maker, ours, cases = Maker(random.Random(20261127)), Ours(), []
-    chosen = [(splits([regex]), text) for regex in LINES for text in ("a\n", "a  \n\n b\n\n", "b\r\na\u2028a\u0085b\r\n\r\n ")]
+    chosen = [(vocabularies.sequence(vocabularies.split(regex), byte_level()), text) for regex in LINES for text in ("a\n", "a  \n\n b\n\n", "b\r\na\u2028a\u0085b\r\n\r\n ")]
     chosen += [(DEEPSEEK, maker.text(DEEPSEEK)) for _ in range(10)]
     while len(cases) < WRITTEN:
         steps, text = chosen.pop() if chosen else maker.case()
