@@ -3,6 +3,7 @@
 
 #include "base/sys/swar.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -22,22 +23,24 @@ static bool is_printable(unsigned b)
 
 /* The map in both directions; built when first needed. */
 static struct {
-    bool ready;
     uint16_t point[N_BYTES];
     int16_t byte[N_POINTS]; /* -1: no byte has this code point */
 } map;
+static pthread_once_t map_once = PTHREAD_ONCE_INIT;
 
-static void prepare(void)
+static void build(void)
 {
     uint16_t next = 0x100;
-    if (map.ready)
-        return;
     memset(map.byte, -1, sizeof map.byte);
     for (unsigned b = 0; b < N_BYTES; b++) {
         map.point[b] = is_printable(b) ? (uint16_t)b : next++;
         map.byte[map.point[b]] = (int16_t)b;
     }
-    map.ready = true;
+}
+
+static void prepare(void)
+{
+    pthread_once(&map_once, build);
 }
 
 void byte_level_order(unsigned char order[256])

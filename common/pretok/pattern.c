@@ -1,6 +1,7 @@
 /* pattern.c - see pattern.h. */
 #include "pretok/pattern.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,15 +91,22 @@ const struct pattern *pattern_at(size_t i)
     return i < PATTERN_N ? &patterns[i] : NULL;
 }
 
-const char *const *pattern_names(void)
+static const char *names[(1 + PATTERN_ALIASES) * PATTERN_N + 1];
+
+static void list_names(void)
 {
-    static const char *names[(1 + PATTERN_ALIASES) * PATTERN_N + 1];
     size_t n = 0;
     for (size_t i = 0; i < PATTERN_N; i++) {
         names[n++] = patterns[i].name;
         for (size_t k = 0; k < PATTERN_ALIASES && patterns[i].alias[k]; k++)
             names[n++] = patterns[i].alias[k];
     }
+}
+
+const char *const *pattern_names(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, list_names);
     return names;
 }
 

@@ -1,6 +1,7 @@
 /* base64.c - see base64.h. */
 #include "base/sys/base64.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,21 +38,20 @@ int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
 }
 
 /* The value of each digit, by its character; 64 for a character that is not a digit. */
-static const unsigned char *values(void)
+static unsigned char value[256];
+static pthread_once_t value_once = PTHREAD_ONCE_INIT;
+
+static void set_values(void)
 {
-    static unsigned char value[256];
-    if (!value['A' + 1]) { /* "B" is 1 */
-        memset(value, 64, sizeof value);
-        for (unsigned char i = 0; i < 64; i++)
-            value[(unsigned char)digits[i]] = i;
-    }
-    return value;
+    memset(value, 64, sizeof value);
+    for (unsigned char i = 0; i < 64; i++)
+        value[(unsigned char)digits[i]] = i;
 }
 
 size_t base64_get(unsigned char *to, const unsigned char *p, size_t n)
 {
-    const unsigned char *value = values();
     unsigned char *start = to;
+    pthread_once(&value_once, set_values);
     if (n % 4)
         return SIZE_MAX;
     for (; n; n -= 4, p += 4) {

@@ -3,6 +3,7 @@
 
 #include "base/sys/simd.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,10 +113,17 @@ void random_bytes(void *p, size_t n)
     }
 }
 
-uint64_t hash_secret(void)
+static uint64_t secret;
+
+static void make_secret(void)
 {
-    static uint64_t secret;
     while (!secret)
         random_bytes(&secret, sizeof secret);
+}
+
+uint64_t hash_secret(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_secret);
     return secret;
 }
