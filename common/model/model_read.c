@@ -136,11 +136,33 @@ static int read_source(struct model *m, struct model_source *from, struct err *e
     return from->is_directory ? no_directory(from->path, e) : read_file(m, from, e);
 }
 
-int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e)
+/* A file without a name, all of which is its head: the descriptor has no more. */
+static int read_contents(struct model *m, struct model_source *from, struct str contents, struct err *e)
+{
+    static const unsigned char pad[JSON_READ_PAD];
+    from->fd = fd_open_input("/dev/null", e);
+    int rc =
+        from->fd < 0 || buf_put(&from->head, contents.p, contents.len, e) || buf_put(&from->head, pad, sizeof pad, e)
+            ? -1
+            : 0;
+    if (rc == 0) {
+        from->head.len = contents.len;
+        rc = read_by_content(m, from, e);
+    }
+    buf_free(&from->head);
+    if (from->fd >= 0)
+        close(from->fd);
+    return rc;
+}
+
+/* contents.p NULL: read from the path. */
+static int read_with(struct model *m, const char *path, struct str contents, const struct model_opts *opts,
+                     struct err *e)
 {
     static const struct model_opts none;
     const struct model_opts *o = opts ? opts : &none;
-    struct model_source from = {.path = path,
+    struct model_source from = {.path = contents.p ? "-" : path, /* as standard input: nothing is beside it */
+                                .name = path,
                                 .fd = -1,
                                 .pattern_name = o->pattern,
                                 .special = o->special,
@@ -149,10 +171,21 @@ int model_read(struct model *m, const char *path, const struct model_opts *opts,
     *m = (struct model){0};
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;
-    int rc = read_source(m, &from, e);
+    int rc = contents.p ? read_contents(m, &from, contents, e) : read_source(m, &from, e);
     if (!m->by_rank && !m->ignore_merges) /* frees its memory for the tables of encoding */
         token_index_free(&m->index);
     if (rc)
         model_free(m);
     return rc;
+}
+
+int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e)
+{
+    return read_with(m, path, (struct str){0}, opts, e);
+}
+
+int model_read_contents(struct model *m, struct str contents, const char *name, const struct model_opts *opts,
+                        struct err *e)
+{
+    return read_with(m, name, contents.p ? contents : str_of(""), opts, e);
 }

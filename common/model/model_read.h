@@ -3,6 +3,7 @@
 #define BPE_MODEL_MODEL_READ_H
 
 #include "base/sys/err.h"
+#include "base/sys/str.h"
 #include "model/model.h"
 
 #include <stdbool.h>
@@ -23,5 +24,9 @@ struct model_opts {
  * error (EX_USAGE). model_free after success. opts may be NULL. -1: EX_USAGE (also: unknown pattern), EX_NOINPUT,
  * EX_DATAERR (what is wrong, or not supported, is named), EX_IOERR, EX_OSERR. */
 int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
+
+/* The same of the contents of a file, which messages call by this name; nothing beside it is read. */
+int model_read_contents(struct model *m, struct str contents, const char *name, const struct model_opts *opts,
+                        struct err *e);
 
 #endif
