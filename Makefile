@@ -26,7 +26,8 @@ $(BUILD)/common/%.o $(BUILD)/cmd/%.o: FRAME = -Wframe-larger-than=32768
 endif
 
 # What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
-FLAGS := -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(HAVE) $(CPPFLAGS) $(CFLAGS)
+# All of it may be in the library, which shows its API alone.
+FLAGS := -std=c11 -fPIC -fvisibility=hidden -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(HAVE) $(CPPFLAGS) $(CFLAGS)
 
 # A file named for an instruction set is compiled for it (common/base/sys/simd.h).
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
@@ -37,6 +38,9 @@ endif
 LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c common/*/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
+SONAME  := libbpetools.so.0
+SHARED  := $(BUILD)/$(SONAME)
+LIBRARY_LIBS := -pthread -lpcre2-8 -lmd
 # What else is installed, by its form: scripts (commands, which are executable and have no dot in their names, and what they
 # share) and recipes; no caches, and no backups of editors.
 FIND      = cd pipelines && find * \( -name '.*' -o -name __pycache__ -o -name '*[!A-Za-z0-9_.-]*' \) -prune -o -type f
@@ -51,7 +55,7 @@ CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # o
 SCRIPTS := $(filter-out $(CLUSTERS) tests/lint/cppcheck.t,$(wildcard tests/*/*.t)) # cppcheck is of make lint
 MAN     := $(wildcard man/*.[1-8])
 
-all: $(BINS) $(BUILD)/bpe
+all: $(BINS) $(BUILD)/bpe $(SHARED)
 
 help:
 	@echo "make                the programs, in $(BUILD)/"
@@ -79,6 +83,12 @@ help:
 	@echo "make clean          takes away what was built"
 	@echo "make help           this"
 	@echo "DEVELOPER=1 turns on more warnings, as errors"
+
+# The library: its API, and of the modules what that needs.
+$(SHARED): $(LIB)
+	$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--gc-sections -o $@ \
+	    $(filter $(BUILD)/common/library/%,$(LIB_OBJ)) $(LIB) $(LIBRARY_LIBS)
+	ln -sf $(SONAME) $(BUILD)/libbpetools.so
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -26,6 +26,7 @@ LAYERS = {
     "count": ["wire"],
     "train": ["model"],
     "encode": ["chunk", "model"],
+    "library": ["encode"],
     "shard/store": ["wire"],
     "shard/format": ["wire"],
     "shard/shuffle": ["shard/format"],

@@ -1,0 +1,227 @@
+/* encode.c - see bpetools.h: encoding, one text or many by threads. */
+#include "library/last_error.h"
+#include "library/tokenizer.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUP = 64 << 10, /* bytes of text that a thread takes at a time, at least */
+    GROUPS = 16,      /* groups for each thread, so that all end at about the same time */
+    THREADS_MAX = 1024,
+};
+
+ptrdiff_t bpe_encode(const bpe_tokenizer *t, const char *text, size_t len, enum bpe_special special, uint32_t *ids,
+                     size_t room)
+{
+    struct err *e = last_error();
+    struct worker *w = worker_get(t->pool, &t->rules, special, e);
+    size_t where = 0;
+    if (!w)
+        return last_error_tell(BPE_UNKNOWN);
+    w->ids.n = 0;
+    if (worker_encode(w, text, len, &where, e)) {
+        worker_free(w);
+        err_place(e, "text", where);
+        return last_error_tell(BPE_UNKNOWN);
+    }
+    const size_t n = w->ids.n, n_out = n < room ? n : room;
+    if (n_out)
+        memcpy(ids, w->ids.p, n_out * sizeof *ids);
+    worker_put(t->pool, w);
+    return (ptrdiff_t)n;
+}
+
+/* ---- Many texts ---- */
+
+/* Texts first .. last - 1, which one thread encodes, and their ids. */
+struct group {
+    size_t first, last;
+    struct ids ids;
+};
+
+struct job {
+    const bpe_tokenizer *t;
+    const struct bpe_text *text;
+    enum bpe_special special;
+    struct group *group;
+    size_t n_groups;
+    uint64_t *n_ids;      /* of each text */
+    atomic_size_t next;   /* the group that is taken next */
+    atomic_bool stopped;  /* one has failed: no more are taken */
+    pthread_mutex_t lock; /* for: */
+    struct err e;         /* of the first text that fails, */
+    uint64_t failed;      /* and its index; BPE_UNKNOWN: of no text */
+};
+
+/* Groups are taken in order and each is finished, so the first text of all that fails is the same each time. */
+static void job_fail(struct job *j, uint64_t text, const struct err *e)
+{
+    pthread_mutex_lock(&j->lock);
+    if (!j->e.code || text < j->failed) {
+        j->e = *e;
+        j->failed = text;
+    }
+    pthread_mutex_unlock(&j->lock);
+    atomic_store(&j->stopped, true);
+}
+
+/* Encodes a group. -1: as encode_text. */
+static int encode_group(struct job *j, struct worker *w, struct group *g, struct err *e)
+{
+    w->ids.n = 0;
+    for (size_t i = g->first; i < g->last; i++) {
+        const size_t before = w->ids.n;
+        size_t where = 0;
+        if (worker_encode(w, j->text[i].p, j->text[i].len, &where, e)) {
+            char name[40];
+            snprintf(name, sizeof name, "text %zu", i);
+            err_place(e, name, where);
+            job_fail(j, i, e);
+            return -1;
+        }
+        j->n_ids[i] = w->ids.n - before;
+    }
+    /* The worker keeps its room, for texts alone. */
+    g->ids = w->ids;
+    w->ids = (struct ids){.wide = true};
+    return 0;
+}
+
+static void *work(void *ctx)
+{
+    struct job *j = ctx;
+    struct err e = {0};
+    struct worker *w = NULL;
+    while (!atomic_load(&j->stopped)) {
+        size_t i = atomic_fetch_add(&j->next, 1);
+        if (i >= j->n_groups)
+            break;
+        if (!w && !(w = worker_get(j->t->pool, &j->t->rules, j->special, &e))) {
+            job_fail(j, BPE_UNKNOWN, &e);
+            break;
+        }
+        if (encode_group(j, w, &j->group[i], &e)) {
+            worker_free(w);
+            return NULL;
+        }
+    }
+    if (w)
+        worker_put(j->t->pool, w);
+    return NULL;
+}
+
+/* Divides the texts into groups of at least this many bytes. -1: out of memory. */
+static int set_groups(struct job *j, size_t n, size_t bytes, struct err *e)
+{
+    size_t cap = 0, first = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += j->text[i].len;
+        if (sum < bytes && i + 1 < n)
+            continue;
+        if (array_grow(&j->group, &cap, j->n_groups + 1, sizeof *j->group, "texts", e))
+            return -1;
+        j->group[j->n_groups++] = (struct group){.first = first, .last = i + 1};
+        first = i + 1;
+        sum = 0;
+    }
+    return 0;
+}
+
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    return n > 0 ? (unsigned)n : 1;
+}
+
+/* The calling thread works as well. Fewer threads than asked for make no difference but time. The others take no
+ * signals: handlers run where they would without them. */
+static void run_threads(struct job *j, unsigned threads)
+{
+    pthread_t thread[THREADS_MAX];
+    sigset_t all, before;
+    size_t n = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (n + 1 < threads && n + 1 < j->n_groups && pthread_create(&thread[n], NULL, work, j) == 0)
+        n++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work(j);
+    while (n)
+        pthread_join(thread[--n], NULL);
+}
+
+/* Puts the ids of all groups together; those of one group are passed on as they are. */
+static int gather(struct job *j, size_t n, struct bpe_batch *out, struct err *e)
+{
+    for (size_t i = 0, sum = 0; i < n; i++) {
+        sum += out->offset[i + 1];
+        out->offset[i + 1] = sum;
+    }
+    if (j->n_groups == 1) {
+        out->ids = (uint32_t *)(void *)j->group[0].ids.p;
+        j->group[0].ids.p = NULL;
+    } else {
+        const size_t size = out->offset[n] * sizeof *out->ids;
+        out->ids = malloc(size + 1);
+        if (!out->ids)
+            return err_mem(e, "the ids", size);
+    }
+    for (size_t i = 0; i < j->n_groups; i++) {
+        struct ids *ids = &j->group[i].ids;
+        if (ids->p && ids->n)
+            memcpy(out->ids + out->offset[j->group[i].first], ids->p, ids->n * sizeof *out->ids);
+        ids_free(ids);
+    }
+    return 0;
+}
+
+static int encode_all(struct job *j, size_t n, unsigned threads, struct bpe_batch *out, struct err *e)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += j->text[i].len;
+    threads = threads ? threads : processors();
+    threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+    size_t bytes = threads > 1 ? total / threads / GROUPS : SIZE_MAX;
+    if (set_groups(j, n, bytes > GROUP ? bytes : GROUP, e))
+        return -1;
+    run_threads(j, threads);
+    if (j->e.code) {
+        *e = j->e;
+        return -1;
+    }
+    return gather(j, n, out, e);
+}
+
+int bpe_encode_batch(const bpe_tokenizer *t, const struct bpe_text *texts, size_t n, enum bpe_special special,
+                     unsigned threads, struct bpe_batch *out)
+{
+    struct err *e = last_error();
+    struct job j = {
+        .t = t, .text = texts, .special = special, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = BPE_UNKNOWN};
+    *out = (struct bpe_batch){.n = n, .offset = calloc(n + 1, sizeof *out->offset)};
+    j.n_ids = out->offset ? out->offset + 1 : NULL;
+    int rc = out->offset ? encode_all(&j, n, threads, out, e) : err_mem(e, "the offsets", n * sizeof *out->offset);
+    for (size_t i = 0; i < j.n_groups; i++)
+        ids_free(&j.group[i].ids);
+    free(j.group);
+    if (rc) {
+        bpe_batch_free(out);
+        return last_error_tell(j.failed);
+    }
+    return 0;
+}
+
+void bpe_batch_free(struct bpe_batch *b)
+{
+    free(b->ids);
+    free(b->offset);
+    *b = (struct bpe_batch){0};
+}
