@@ -1,6 +1,7 @@
 # bpetools: `make help` says what there is.
 PREFIX  ?= /usr/local
 DESTDIR ?=
+LIBDIR  ?= lib
 BUILD   ?= build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -68,6 +69,7 @@ help:
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
+	@echo "make check-threads  the C library by several threads, under TSan, apart from $(BUILD)/"
 	@echo "make lint           layers, style, manual pages, cppcheck"
 	@echo "make coverage       which lines the tests run, by layer, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
@@ -173,6 +175,11 @@ check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
+# The library by several threads, under the thread sanitizer.
+check-threads:
+	$(MAKE) BUILD=build-threads LDFLAGS= CFLAGS='-O1 -g -fsanitize=thread' build-threads/tests/unit/library_test
+	TSAN_OPTIONS=halt_on_error=1 prove build-threads/tests/unit/library_test
+
 lint:
 	prove -j$(JOBS) tests/lint
 
@@ -252,7 +259,7 @@ install: all
 	mkdir -p '$(ROOT)/share/bpetools'
 	put() { \
 	    name=$${3:-$${1##*/}}; \
-	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$$name" >>'$(INSTALLED)' && cp "$$1" "$(ROOT)/$$2/$$name" || exit; \
+	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$$name" >>'$(INSTALLED)' && cp -P "$$1" "$(ROOT)/$$2/$$name" || exit; \
 	}; \
 	for file in $(BINS) $(BUILD)/bpe; do put $$file bin; done; \
 	for file in $(PIPELINES); do \
@@ -260,6 +267,11 @@ install: all
 	done; \
 	for file in $(RECIPES); do put pipelines/$$file share/bpetools; done; \
 	for page in $(MAN); do put $$page share/man/man$${page##*.}; done; \
+	put common/library/bpetools.h include; \
+	put $(SHARED) $(LIBDIR); put $(BUILD)/libbpetools.so $(LIBDIR); \
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: bpetools' 'Description: byte-pair encoding' 'Version: $(VERSION)' \
+	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/$(LIBDIR) -lbpetools' >$(BUILD)/bpetools.pc; \
+	put $(BUILD)/bpetools.pc $(LIBDIR)/pkgconfig; \
 	put pipelines/completions/_bpe share/zsh/site-functions; \
 	for name in bpe $(PROGRAMS); do \
 	    put pipelines/completions/bpe.bash share/bash-completion/completions $$name; \
@@ -279,9 +291,9 @@ uninstall:
 	for dir in $$directories; do rmdir "$(ROOT)/$$dir" 2>/dev/null || :; done
 
 clean:
-	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
+	rm -rf $(BUILD) build-sanitize build-threads build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

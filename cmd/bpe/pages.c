@@ -15,7 +15,7 @@ static bool is_page(const char *file, size_t *n)
 {
     const char *dot = strchr(file, '.');
     *n = dot ? (size_t)(dot - file) : 0;
-    return dot && (strncmp(file, "bpe-", 4) == 0 || strncmp(file, "bpe.", 4) == 0) && dot[1] >= '1' && dot[1] <= '9' &&
+    return dot && strncmp(file, "bpe", 3) == 0 && dot[1] >= '1' && dot[1] <= '9' &&
            (!dot[2] || strcmp(dot + 2, ".gz") == 0);
 }
 

@@ -3,6 +3,8 @@
 
 #include "library/bpetools.h"
 
+#include <string.h>
+
 static _Thread_local struct {
     struct err e;
     struct bpe_error out;
@@ -18,7 +20,10 @@ struct err *last_error(void)
 
 int last_error_tell(uint64_t text)
 {
-    const struct err *e = &last.e;
+    struct err *e = &last.e;
+    char *option = strstr(e->msg, "; see -"); /* a hint for users of programs */
+    if (option)
+        *option = '\0';
     last.out = (struct bpe_error){.code = e->code,
                                   .message = err_text(e, last.text),
                                   .text = text,

@@ -39,6 +39,9 @@ ${line#> }" ;;
         echo "$status" >status' 3<"$1" </dev/null 2>&1
 }
 
+# The library's page compiles programs.
+export CPATH=$TOP/common/library LIBRARY_PATH=$BUILD LD_LIBRARY_PATH=$BUILD
+
 n_examples=0
 for page in "$TOP"/man/*.[1-8]; do
     name=$(basename "$page")

@@ -49,6 +49,17 @@ ok $? "and through a symbolic link"
 (cd / && find "$D" -name 'bpe*.[1-8]' | wc -l) >n
 is "$(cat n)" "$(find "$TOP/man" -name 'bpe*.[1-8]' | wc -l)" "all pages are installed"
 
+cat >version.c <<'END'
+#include <bpetools.h>
+#include <stdio.h>
+int main(void) { return puts(bpe_version()) < 0; }
+END
+say() { sed -n "s|\${prefix}|$D/opt/bpe|g; s/^$1: //p" "$D/opt/bpe/lib/pkgconfig/bpetools.pc"; }
+# shellcheck disable=SC2046
+cc $(say Cflags) -o version version.c $(say Libs)
+is "$? $(LD_LIBRARY_PATH=$D/opt/bpe/lib ./version) $(say Version)" "0 $(bpe-chunk --version | cut -d ' ' -f 2) $(bpe-chunk --version | cut -d ' ' -f 2)" \
+    "a program is built with the library, its header and its pkg-config file"
+
 # ---- bpe ----
 version=$(bpe-chunk --version | cut -d ' ' -f 2)
 is "$(bpe --version)" "bpe $version" "bpe --version"
@@ -144,7 +155,7 @@ like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed is not th
 
 # It is taken from a copy of the source with junk in it, and with scripts that the Makefile does not know.
 mkdir source
-cp -r "$TOP"/{Makefile,pipelines,man} source
+cp -r "$TOP"/{Makefile,pipelines,man,common} source
 as_installed() { (cd "$1" && find . -type f -printf '%p %m\n' | grep -v bpetools/installed | sort); }
 from_copy() { # TARGET DESTDIR
     make -s -C source -o all "$1" BUILD="$BUILD" DESTDIR="$PWD/$2" PREFIX=/opt/bpe >log 2>&1
