@@ -6,7 +6,7 @@ BUILD   ?= build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 JOBS    ?= 2
-VERSION := 0.1.0
+VERSION := 0.2.0
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-shard bpe-model bpe-view
 LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd

@@ -67,7 +67,7 @@ struct manifest_sources {
 struct manifest {
     struct shard_plan plan; /* its name is owned by the manifest */
     char *name;
-    char *software;      /* "bpetools 0.1.0" */
+    char *software;      /* "bpetools 0.2.0" */
     uint64_t model;      /* fingerprint; 0: not known */
     uint64_t vocabulary; /* all ids are smaller; 0: not known */
     char *pattern;       /* name; "" regexes */
