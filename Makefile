@@ -12,7 +12,7 @@ PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-shar
 LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd
 
 # ISA-L (Debian: libisal-dev) decompresses gzip twice as fast as zlib; ISAL= builds without it.
-ISAL := $(shell printf '\043include <isa-l/igzip_lib.h>\nint main(void) { return 0; }\n' | \
+ISAL := $(shell printf '\043include <isa-l.h>\nint main(void) { return 0; }\n' | \
     $(CC) -x c -o /dev/null - -lisal 2>/dev/null && echo yes)
 ifneq (,$(ISAL))
 HAVE := -DBPE_ISAL

@@ -7,6 +7,7 @@
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "base/sys/hash.h"
@@ -225,7 +226,8 @@ static struct chunker self = {.writer = {.fd = 1, .name = "standard output"}};
 static const struct program program = {
     .usage = &chunk_usage,
     .options = &self.opt,
-    .version = scanner_version,
+    .scanner = scanner_versions,
+    .codecs = codec_versions,
     .writes_records = true,
     .ctx = &self,
     .run = run,

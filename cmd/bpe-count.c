@@ -7,6 +7,7 @@
  * batch stays open to the end of the piece.
  */
 #include "base/cli/program.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "chunk/chunk_reader.h"
@@ -160,7 +161,8 @@ static struct worker self;
 static const struct program program = {
     .usage = &count_usage,
     .options = &self.opt,
-    .version = scanner_version,
+    .scanner = scanner_versions,
+    .codecs = codec_versions,
     .writes_records = true,
     .ctx = &self,
     .run = run,

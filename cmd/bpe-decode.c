@@ -1,5 +1,6 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
 #include "base/cli/program.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/buf.h"
@@ -222,6 +223,7 @@ static struct decoding self = {.fd = 1, .to = "standard output", .outfile.fd = -
 static const struct program program = {
     .usage = &decode_usage,
     .options = &self.opt,
+    .codecs = codec_versions,
     .ctx = &self,
     .run = run,
     .free = decoding_free,

@@ -5,6 +5,7 @@
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/buf.h"
@@ -264,7 +265,8 @@ static struct encoding self = {.encoder.out = {.fd = 1, .name = "standard output
 static const struct program program = {
     .usage = &encode_usage,
     .options = &self.opt,
-    .version = scanner_version,
+    .scanner = scanner_versions,
+    .codecs = codec_versions,
     .ctx = &self,
     .run = run,
     .send_failure = send_failure,

@@ -5,6 +5,7 @@
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/memory.h"
 #include "base/sys/num.h"
@@ -292,6 +293,7 @@ static struct merger self;
 static const struct program program = {
     .usage = &merge_usage,
     .options = &self.opt,
+    .codecs = codec_versions,
     .ctx = &self,
     .run = run,
     .free = merger_free,

@@ -6,8 +6,10 @@
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
+#include "pretok/scan.h"
 #include "shard/check/shard_check.h"
 #include "shard/check/shard_list.h"
 #include "shard/format/manifest.h"
@@ -181,6 +183,8 @@ static struct sharder self;
 static const struct program program = {
     .usage = &shard_usage,
     .options = &self.opt,
+    .scanner = scanner_versions,
+    .codecs = codec_versions,
     .ctx = &self,
     .run = run,
     .free = sharder_free,

@@ -6,6 +6,7 @@
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/buf.h"
@@ -198,6 +199,7 @@ static struct summer self;
 static const struct program program = {
     .usage = &sum_usage,
     .options = &self.opt,
+    .codecs = codec_versions,
     .writes_records = true,
     .ctx = &self,
     .run = run,

@@ -4,6 +4,7 @@
  * followed by its contents. Neither can be read back; what carries lines of text alone gets the records as base64.
  */
 #include "base/cli/program.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "base/sys/num.h"
@@ -173,6 +174,7 @@ static struct viewer self;
 static const struct program program = {
     .usage = &view_usage,
     .options = &self.opt,
+    .codecs = codec_versions,
     .ctx = &self,
     .run = run,
     .send_failure = send_failure,

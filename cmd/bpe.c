@@ -7,9 +7,11 @@
  * Exit status: that of the command; 64 if there is no such command; 127 if what runs it is not installed.
  */
 #include "base/cli/program.h"
+#include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "bpe/front.h"
 #include "driver/installed.h"
+#include "pretok/scan.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ static int run(int argc, char **argv, struct err *e)
         return argc > 2 ? help_on(argv[2], e) : help_overview(e);
     if (strcmp(argv[1], "--version") == 0) {
         struct buf out = {0};
-        if (buf_put_str(&out, NAME " " BPE_VERSION "\n", e) || help_print(&out, e))
+        if (program_put_version(&out, NAME, scanner_versions, codec_versions, e) || help_print(&out, e))
             return -1;
         return 0;
     }

@@ -8,6 +8,7 @@
 #include "pretok/scan.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,9 @@ static void begin(void)
 {
     if (simd_prepare(&start.e))
         return;
-    scanner_version(start.build, sizeof start.build, "libbpetools " BPE_VERSION);
-    start.build[strcspn(start.build, "\n")] = '\0';
-    (void)simd_level();
+    char text[100];
+    snprintf(start.build, sizeof start.build, "libbpetools %s (%s; vector instructions: %s)", BPE_VERSION,
+             scanner_versions(text, sizeof text), simd_name(simd_level()));
 }
 
 const char *bpe_build(void)

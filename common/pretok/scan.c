@@ -151,9 +151,9 @@ const unsigned char *scanner_dropped(const struct scanner *s)
     return s->dropped;
 }
 
-const char *scanner_version(char *buf, size_t n, const char *program)
+const char *scanner_versions(char *buf, size_t n)
 {
     char regex[100];
-    snprintf(buf, n, "%s (Unicode %s; -e: %s)\n", program, uclass_version, scan_regex_version(regex, sizeof regex));
+    snprintf(buf, n, "Unicode %s; %s", uclass_version, scan_regex_version(regex, sizeof regex));
     return buf;
 }

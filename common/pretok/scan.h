@@ -64,8 +64,8 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
  * SPLIT_MATCHES). NULL: none ever is. */
 const unsigned char *scanner_dropped(const struct scanner *s);
 
-/* Writes "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42)" and a newline, with the actual versions, to buf of
- * n bytes; for --version. Returns buf. */
-const char *scanner_version(char *buf, size_t n, const char *program);
+/* Writes what pretokens depend on besides this code, as "Unicode 16.0.0; PCRE2 10.42", with the actual versions, to
+ * buf of n bytes. Returns buf. */
+const char *scanner_versions(char *buf, size_t n);
 
 #endif

@@ -41,8 +41,9 @@ for p in $programs; do
         like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *this text"$'\n'"      --version          *version" "  the usage"
     done
     is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"
-    like "$("$p" --version 2>&1) $?" "$p [0-9]*.[0-9]*.[0-9]* 0" "$p --version: name and version, exit 0"
-    is "$("$p" --version | wc -l)" 1 "  in one line"
+    like "$("$p" --version 2>&1) $?" "$p [0-9]*.[0-9]*.[0-9]*"$'\n'"* 0" "$p --version: name and version, exit 0"
+    is "$(BPE_SIMD=none "$p" --version | sed -n '2s/.*vector/vector/p; 3,$p')" "vector instructions: none" "  and the vector instructions that BPE_SIMD says"
+    fails 64 "$p: BPE_SIMD=mmx: *" env BPE_SIMD=mmx "$p" --version
 
     fails 64 "$p: unknown option -Z; see --help" "$p" -Z
     fails 64 "$p: unknown option --nonsense; see --help" "$p" --nonsense

@@ -43,7 +43,7 @@ OWNERS = {
     "zstd.h": ["common/base/io/codec_zstd.c"],
     "zstd_errors.h": ["common/base/io/codec_zstd.c"],
     "zlib.h": ["common/base/io/codec_zlib.c"],
-    "isa-l/igzip_lib.h": ["common/base/io/codec_isal.c"],
+    "isa-l.h": ["common/base/io/codec_isal.c"],
     "xxhash.h": ["common/base/sys/hash.c", "common/base/sys/hash_avx2.c"],
     "sha2.h": ["common/base/sys/sha256.c"],
 }

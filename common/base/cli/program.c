@@ -2,7 +2,6 @@
 #include "base/cli/program.h"
 
 #include "base/io/fd.h"
-#include "base/sys/buf.h"
 #include "base/sys/memory.h"
 #include "base/sys/simd.h"
 
@@ -43,26 +42,26 @@ int program_no_terminal(const char *hint, struct err *e)
 
 /* ---- Help and version ---- */
 
-static int print_help(const struct program *p, struct err *e)
+int program_put_version(struct buf *out, const char *name, program_versions *scanner, program_versions *codecs,
+                        struct err *e)
 {
-    struct buf out = {0};
-    int rc =
-        usage_put_help(&out, p->usage, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
-    buf_free(&out);
-    return rc ? -1 : 0;
-}
-
-static int print_version(const struct program *p, struct err *e)
-{
-    char name[100], line[300];
-    snprintf(name, sizeof name, "%s %s", p->usage->name, BPE_VERSION);
-    if (p->version)
-        p->version(line, sizeof line, name);
-    else
-        snprintf(line, sizeof line, "%s\n", name);
-    if (fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e))
+    char text[200];
+    if (simd_prepare(e) || buf_printf(out, e, "%s %s", name, BPE_VERSION) ||
+        (scanner && buf_printf(out, e, " (%s)", scanner(text, sizeof text))) || buf_put_byte(out, '\n', e) ||
+        (codecs && buf_printf(out, e, "%s; ", codecs(text, sizeof text))) ||
+        buf_printf(out, e, "vector instructions: %s\n", simd_name(simd_level())))
         return -1;
     return 0;
+}
+
+static int print_help(const struct program *p, bool version, struct err *e)
+{
+    struct buf out = {0};
+    int rc = (version ? program_put_version(&out, p->usage->name, p->scanner, p->codecs, e)
+                      : usage_put_help(&out, p->usage, e)) ||
+             fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    buf_free(&out);
+    return rc ? -1 : 0;
 }
 
 /* ---- Running ---- */
@@ -108,11 +107,11 @@ int program_main(const struct program *p, int argc, char **argv)
         break;
     case OPTIONS_HELP:
         silent = true;
-        status = print_help(p, &e);
+        status = print_help(p, false, &e);
         break;
     case OPTIONS_VERSION:
         silent = true;
-        status = print_version(p, &e);
+        status = print_help(p, true, &e);
         break;
     }
     if (status < 0) {

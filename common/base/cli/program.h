@@ -5,18 +5,20 @@
 #define BPE_BASE_CLI_PROGRAM_H
 
 #include "base/cli/usage.h"
+#include "base/sys/buf.h"
 #include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Writes versions, "zstd 1.5.4, zlib 1.2.13", to buf of n bytes, and returns buf. */
+typedef const char *program_versions(char *buf, size_t n);
+
 struct program {
     const struct usage *usage;
     void *options; /* the struct that the usage is about, zeroed */
 
-    /* Writes the text of --version to buf, of n bytes, and returns buf. `program` is the program's name and version.
-     * NULL: the text is only these. */
-    const char *(*version)(char *buf, size_t n, const char *program);
+    program_versions *scanner, *codecs; /* for --version, as below */
 
     bool writes_records; /* to standard output, which therefore must not be a terminal */
     void *ctx;           /* passed to the functions below; all but `run` may be NULL */
@@ -34,6 +36,12 @@ struct program {
 
 /* Returns the exit status of the program. */
 int program_main(const struct program *p, int argc, char **argv);
+
+/* Appends the text of --version. The first line has all that results depend on: the name, this version, and how text is
+ * split into pretokens (scanner). The second: other libraries (codecs), and the vector instructions in use. Either may
+ * be NULL: the program does nothing of the kind. -1: out of memory, or BPE_SIMD is wrong. */
+int program_put_version(struct buf *out, const char *name, program_versions *scanner, program_versions *codecs,
+                        struct err *e);
 
 /* Writes `NAME: remark` and a newline to standard error (printf style), by one write(2): many processes share it.
  * Control characters are shown as in errors. */

@@ -3,6 +3,8 @@
 
 #include "base/io/codec_internal.h"
 
+#include <stdio.h>
+
 static const struct codec *find(const unsigned char *magic, size_t n)
 {
     return codec_gzip.knows(magic, n) ? &codec_gzip : codec_zstd.knows(magic, n) ? &codec_zstd : NULL;
@@ -37,4 +39,12 @@ int decompressor_step(struct decompressor *d, const unsigned char *in, size_t *i
     if (ended && *out_len == 0 && d->inside)
         return err_set(e, EX_DATAERR, "the %s data is cut off before its end; fetch or make it again", d->codec->name);
     return 0;
+}
+
+const char *codec_versions(char *buf, size_t n)
+{
+    const struct inflate_library *isal = inflate_isal();
+    snprintf(buf, n, "zstd %s, zlib %s%s%s", codec_zstd_version(), inflate_zlib.version(), isal ? ", ISA-L " : "",
+             isal ? isal->version() : "");
+    return buf;
 }

@@ -29,6 +29,9 @@ void decompressor_close(struct decompressor *d); /* NULL is fine */
 int decompressor_step(struct decompressor *d, const unsigned char *in, size_t *in_pos, size_t in_len,
                       unsigned char *out, size_t cap, size_t *out_len, struct err *e);
 
+/* Writes the versions of the libraries, "zstd 1.5.4, zlib 1.2.13, ISA-L 2.30.0", to buf of n bytes. Returns buf. */
+const char *codec_versions(char *buf, size_t n);
+
 /* Fast compression of one block, appended to *out. -1: out of memory. */
 int block_pack(struct buf *out, const void *p, size_t n, struct err *e);
 

@@ -29,6 +29,8 @@ struct decompressor {
 
 extern const struct codec codec_zstd, codec_gzip;
 
+const char *codec_zstd_version(void); /* of the library; static */
+
 /* ---- A library for the data of a gzip member: codec_isal.c, codec_zlib.c ---- */
 
 enum inflate_result { INFLATE_MORE, INFLATE_END, INFLATE_DAMAGED, INFLATE_NO_MEMORY };
@@ -55,6 +57,7 @@ struct inflate_library {
     void (*close)(struct inflater *i);
     void (*reset)(struct inflater *i); /* before each member's data */
     enum inflate_result (*step)(struct inflater *i, struct inflate_io *io);
+    const char *(*version)(void); /* static */
 };
 
 extern const struct inflate_library inflate_zlib;

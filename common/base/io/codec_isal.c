@@ -3,7 +3,7 @@
 
 #ifdef BPE_ISAL
 
-#include <isa-l/igzip_lib.h>
+#include <isa-l.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,9 +97,17 @@ static enum inflate_result isal_step(struct inflater *i, struct inflate_io *io)
                                                       : INFLATE_MORE;
 }
 
+/* Of its headers: the library itself does not say it. */
+static const char *isal_version(void)
+{
+#define WORD(number) #number
+#define VERSION(major, minor, patch) WORD(major) "." WORD(minor) "." WORD(patch)
+    return VERSION(ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
+}
+
 const struct inflate_library *inflate_isal(void)
 {
-    static const struct inflate_library isal = {isal_open, isal_close, isal_reset, isal_step};
+    static const struct inflate_library isal = {isal_open, isal_close, isal_reset, isal_step, isal_version};
     return &isal;
 }
 

@@ -60,7 +60,7 @@ static enum inflate_result zlib_step(struct inflater *i, struct inflate_io *io)
                                              : INFLATE_DAMAGED;
 }
 
-const struct inflate_library inflate_zlib = {zlib_open, zlib_close, zlib_reset, zlib_step};
+const struct inflate_library inflate_zlib = {zlib_open, zlib_close, zlib_reset, zlib_step, zlibVersion};
 
 uint32_t inflate_crc32(uint32_t crc, const unsigned char *p, size_t n)
 {

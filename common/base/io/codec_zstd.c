@@ -114,6 +114,11 @@ static int zstd_step(struct decompressor *base, const unsigned char *in, size_t 
 
 const struct codec codec_zstd = {"zstd", zstd_knows, zstd_open, zstd_close, zstd_step};
 
+const char *codec_zstd_version(void)
+{
+    return ZSTD_versionString();
+}
+
 /* ---- Blocks ---- */
 
 int block_pack(struct buf *out, const void *p, size_t n, struct err *e)
