@@ -1,0 +1,216 @@
+# _batch.py - many documents to arrays of ids, block by block: the texts of a block are handed over together
+from __future__ import annotations
+
+import ctypes
+import sys
+from array import array
+
+from ._errors import BpeValueError
+from ._library import Batch, fail, library
+
+TYPE_CHECKING = False  # see _errors.py
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Iterator, List, NoReturn, Tuple, Union
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.uint32]
+    Numbers = NDArray[np.uint64]
+    Text = Union[str, bytes, bytearray, memoryview]
+    Documents = Iterable[Text]
+    Block = Tuple[int, object, Numbers]  # see "Documents in blocks"
+
+BLOCK = 4 << 20  # characters, about: they keep several threads busy, and an interrupt waits for some 10 ms
+
+
+# What Arrow calls text, and what has the same bytes with offsets of 64 bits.
+ARROW_TEXT = {
+    **dict.fromkeys(("string", "large_string", "string_view"), "large_string"),
+    **dict.fromkeys(("binary", "large_binary", "binary_view"), "large_binary"),
+}
+
+
+# ---- Text as UTF-8 ----
+
+
+def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None) -> NoReturn:
+    name = "text" if document is None else f"document {document}"
+    raise BpeValueError(
+        f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not text;"
+        " text.encode('utf-8', 'surrogateescape') or ('utf-8', 'replace') makes bytes of it",
+        65,
+        name,
+        error.start,
+        document=document,
+    ) from None
+
+
+def utf8(text: object, document: int | None = None) -> bytes:
+    """The bytes of a text; document is its index, for messages."""
+    if isinstance(text, str):
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            bad_str(text, error, document)
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    name = "the text" if document is None else f"document {document}"
+    raise BpeValueError(f"{name} is {type(text).__name__}, not str or bytes", 64, document=document)
+
+
+# ---- Documents in blocks ----
+
+
+# A block is some documents: the number of the first, what keeps their bytes in memory, and an array of the address and
+# length of each (struct bpe_text).
+
+
+def block_of(first: int, owner: object, start: int, offsets: Numbers) -> Block:
+    """offsets: n + 1 of them, from the address start."""
+    import numpy as np
+
+    texts = np.empty((len(offsets) - 1, 2), np.uint64)
+    np.add(offsets[:-1], np.uint64(start), out=texts[:, 0])
+    np.subtract(offsets[1:], offsets[:-1], out=texts[:, 1])
+    return first, owner, texts
+
+
+def block_of_list(first: int, documents: List[Any]) -> Block:
+    import numpy as np
+
+    try:
+        encoded = list(map(str.encode, documents))
+    except (TypeError, UnicodeEncodeError):  # some are bytes, or one cannot be encoded
+        encoded = [utf8(text, first + i) for i, text in enumerate(documents)]
+    offsets = np.zeros(len(encoded) + 1, np.uint64)
+    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(encoded)), out=offsets[1:])
+    owner = encoded[0] if len(encoded) == 1 else b"".join(encoded)
+    return block_of(first, owner, ctypes.cast(ctypes.c_char_p(owner), ctypes.c_void_p).value or 0, offsets)
+
+
+def blocks_of_iterable(docs: Iterable[Any]) -> Iterator[Block]:
+    first, size, some = 0, 0, []
+    for text in docs:
+        some.append(text)
+        try:
+            size += len(text) + 16
+        except TypeError:
+            utf8(text, first + len(some) - 1)  # says what it is
+        if size >= BLOCK:
+            yield block_of_list(first, some)
+            first, size, some = first + len(some), 0, []
+    if some:
+        yield block_of_list(first, some)
+
+
+def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
+    """Of pyarrow's arrays of strings, whose text is UTF-8 already and stays where it is."""
+    import numpy as np
+
+    first = 0
+    for chunk in filter(len, chunks):
+        if chunk.null_count:
+            missing = first + chunk.is_null().index(True).as_py()
+            why = f"document {missing} is null, not text; drop_null() leaves such out"
+            raise BpeValueError(why, 64, document=missing)
+        kind = str(chunk.type).replace("dictionary<values=", "").partition(",")[0]
+        if kind not in ARROW_TEXT:
+            raise BpeValueError(f"the documents are of Arrow's type {chunk.type}, not string", 64)
+        chunk = chunk.cast(ARROW_TEXT[kind]) if str(chunk.type) != ARROW_TEXT[kind] else chunk
+        _, places, text = chunk.buffers()
+        offsets = np.frombuffer(places, np.uint64)[chunk.offset : chunk.offset + len(chunk) + 1]
+        done = 0
+        while done < len(chunk):
+            after = min(max(done + 1, int(np.searchsorted(offsets, offsets[done] + np.uint64(BLOCK)))), len(chunk))
+            yield block_of(first + done, chunk, text.address if text else 0, offsets[done : after + 1])
+            done = after
+        first += len(chunk)
+
+
+def blocks(docs: Documents) -> Iterator[Block]:
+    if isinstance(docs, (str, bytes, bytearray, memoryview)):
+        raise BpeValueError("this is one text, and documents are wanted: use encode(text), or a list, [text]", 64)
+    if isinstance(docs, dict) or hasattr(docs, "columns"):
+        raise BpeValueError(f"{type(docs).__name__}: documents are wanted, which are one column: docs['text'], say", 64)
+    if type(docs).__module__.startswith("pyarrow"):
+        return blocks_of_arrow(getattr(docs, "chunks", (docs,)))
+    return blocks_of_iterable(docs)
+
+
+# ---- Blocks to ids ----
+
+
+class Memory:
+    """An array in memory of the library, which is freed with the last array that is made of it."""
+
+    def __init__(self, batch: Batch, address: int, n: int, kind: str) -> None:
+        self.batch = batch
+        self.__array_interface__ = {"shape": (n,), "typestr": kind, "data": (address, False), "version": 3}
+
+
+class OwnedBatch(Batch):
+    def __del__(self) -> None:
+        library().bpe_batch_free(ctypes.byref(self))
+
+
+def encode_block(lib: Any, handle: ctypes.c_void_p, block: Block, special: int, threads: int) -> Tuple[Ids, Numbers]:
+    """The ids of all documents of a block, and where those of each begin, n + 1 numbers."""
+    import numpy as np
+
+    first, _, texts = block
+    n, batch = len(texts), OwnedBatch()
+    if lib.bpe_encode_batch(handle, texts.ctypes.data, n, special, threads, ctypes.byref(batch)):
+        fail(first)
+    offsets = np.asarray(Memory(batch, batch.offset or 0, n + 1, np.dtype(np.uint64).str))
+    count = int(offsets[n])
+    if not count:
+        return np.empty(0, np.uint32), offsets
+    return np.asarray(Memory(batch, batch.ids or 0, count, np.dtype(np.uint32).str)), offsets
+
+
+def joined(parts: List[Tuple[Ids, Numbers]]) -> Tuple[Ids, Numbers]:
+    """The same of all blocks together."""
+    import numpy as np
+
+    if len(parts) == 1:
+        return parts[0]
+    ids = np.concatenate([ids for ids, _ in parts]) if parts else np.empty(0, np.uint32)
+    offsets, first = [np.zeros(1, np.uint64)], 0
+    for some, places in parts:
+        offsets.append(places[1:] + np.uint64(first))
+        first += len(some)
+    return ids, np.concatenate(offsets)
+
+
+def is_main_process() -> bool:
+    """Whether multiprocessing did not start this process."""
+    process = sys.modules.get("multiprocessing.process")
+    return not process or process.parent_process() is None
+
+
+# ---- Ids that are given ----
+
+
+def numbers_of(ids: Any) -> Tuple[object, int, int]:
+    """(what keeps them, address, number) of ids as uint32."""
+    numbers: Any
+    if hasattr(ids, "__array__"):
+        import numpy as np
+
+        numbers = np.asarray(ids)
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise BpeValueError(f"ids are one-dimensional integers, not {numbers.dtype} of shape {numbers.shape}", 64)
+        if numbers.size and (numbers.min() < 0 or numbers.max() > 0xFFFFFFFF):
+            bad = int(np.flatnonzero((numbers < 0) | (numbers > 0xFFFFFFFF))[0])
+            raise BpeValueError(f"id {numbers[bad]} at index {bad} is none of the tokenizer's", 65)
+        numbers = np.ascontiguousarray(numbers, np.uint32)
+        return numbers, numbers.ctypes.data, numbers.size
+    try:
+        numbers = array("I", ids)
+    except (OverflowError, TypeError) as error:
+        for i, number in enumerate(ids if isinstance(ids, (list, tuple)) else ()):
+            if not isinstance(number, int) or not 0 <= number <= 0xFFFFFFFF:
+                raise BpeValueError(f"id {number!r} at index {i} is none of the tokenizer's", 65) from None
+        raise BpeValueError(f"ids are integers, not {type(ids).__name__}: {error}", 64) from None
+    return numbers, *numbers.buffer_info()

@@ -1,0 +1,147 @@
+# _convert.py - a tokenizer in files of other formats, and as an object of other packages; most of it by bpe-model
+from __future__ import annotations
+
+import base64
+import contextlib
+import importlib
+import json
+import os
+import subprocess
+import tempfile
+import warnings
+from ._errors import BpeError, BpeValueError, program_error
+from ._library import find_program
+
+TYPE_CHECKING = False  # see _errors.py
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterator, List, Optional
+
+    import tiktoken
+    import tokenizers
+    import transformers
+
+    from ._tokenizer import Path, Tokenizer
+
+FORMATS = ("json", "tiktoken", "gpt2", "hf-dir", "merges")
+
+
+def load(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{name} is needed for this: pip install {name} ({error})", name=name) from error
+
+
+# ---- bpe-model ----
+
+
+def run_model(words: List[str | bytes], contents: Optional[bytes] = None) -> bytes:
+    """What bpe-model writes; its remarks are warnings."""
+    command = [find_program("bpe-model"), *words]
+    done = subprocess.run(command, input=contents or b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise program_error(done.returncode, done.stderr)
+    for line in done.stderr.decode("utf-8", "replace").splitlines():
+        warnings.warn(line.partition(": ")[2], stacklevel=4)
+    return done.stdout
+
+
+def read_as_json(tok: Tokenizer) -> bytes:
+    """The tokenizer.json that the tokenizer's file means, if it still is the one that was opened."""
+    name, pattern, special = tok._source
+    words: List[str | bytes] = ["--", os.fsencode(name)]
+    for word in special:
+        words[:0] = ["-s", word]
+    if pattern is not None:
+        words[:0] = ["-p", pattern]
+    again = type(tok)(name, pattern, [word.decode() for word in special])
+    contents = again._json or run_model(["-f", "json", *words])
+    if again.fingerprint != tok.fingerprint:
+        raise BpeError(f"{name}: changed since it was opened, and is read again here: open it again", 65, name)
+    return contents
+
+
+@contextlib.contextmanager
+def model_directory(tok: Tokenizer) -> Iterator[str]:
+    """A directory as from_pretrained has it, for as long as it is needed."""
+    with tempfile.TemporaryDirectory(prefix="bpetools-") as directory:
+        config = {
+            kind: tok.id_to_token(number)
+            for kind, number in (("eos_token", tok.eos_token_id), ("pad_token", tok.pad_token_id))
+            if number is not None
+        }
+        with open(os.path.join(directory, "tokenizer.json"), "wb") as file:
+            file.write(tok._to_json())
+        with open(os.path.join(directory, "tokenizer_config.json"), "w", encoding="utf-8") as text:
+            json.dump(config, text)
+        yield directory
+
+
+# ---- Files ----
+
+
+def format_of(path: str) -> str:
+    if os.path.isdir(path) or path.endswith("/"):
+        return "hf-dir"
+    return "tiktoken" if path.endswith(".tiktoken") else "json"
+
+
+def write_whole(path: str, contents: bytes) -> None:
+    """The file appears when it is complete."""
+    new = f"{path}.{os.getpid()}.new"
+    try:
+        with open(new, "xb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
+
+
+def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: disable=redefined-builtin
+    name = os.fsdecode(path)
+    kind = format or format_of(name)
+    if kind not in FORMATS:
+        raise BpeValueError(f"format={format!r}: must be one of {', '.join(FORMATS)}", 64)
+    if kind == "json":
+        write_whole(name, tok._to_json())
+        return
+    with model_directory(tok) as directory:
+        run_model(["-f", kind, "-o", os.fsencode(path), "--", directory])
+
+
+# ---- Objects of other packages ----
+
+
+def to_transformers(tok: Tokenizer, options: Dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
+    made = load("transformers").PreTrainedTokenizerFast
+    names = {
+        kind: tok.id_to_token(number)
+        for kind, number in (("eos_token", tok.eos_token_id), ("pad_token", tok.pad_token_id))
+        if number is not None
+    }
+    return made(tokenizer_object=to_tokenizers(tok), **{**names, **options})
+
+
+def to_tokenizers(tok: Tokenizer) -> tokenizers.Tokenizer:
+    return load("tokenizers").Tokenizer.from_str(tok.to_str())
+
+
+def to_tiktoken(tok: Tokenizer, name: str) -> tiktoken.Encoding:
+    encoding = load("tiktoken").Encoding
+    with tempfile.TemporaryDirectory(prefix="bpetools-") as directory:
+        path = os.path.join(directory, "ranks")
+        save(tok, path, "tiktoken")
+        with open(path, "rb") as file:
+            ranks = dict(line.split() for line in file)
+        with open(f"{path}.json", "rb") as file:
+            facts = json.load(file)
+    return encoding(
+        name=name,
+        pat_str=facts["pat_str"],
+        mergeable_ranks={base64.b64decode(token): int(rank) for token, rank in ranks.items()},
+        special_tokens=facts["special_tokens"],
+    )

@@ -1,0 +1,51 @@
+"""package.py - for tests of the package, which works with the programs and the library in BUILD.
+
+    import package
+    bpetools, np = package.load(), package.numpy("why numpy")
+
+The test is skipped where the library cannot be loaded.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib
+
+ROOT = lib.TOP + "/pipelines/python"
+TEXT = "low low low lower lower newest newest newest newest"
+
+
+def load():
+    """The package, in an empty directory with tokenizer.json, made of TEXT."""
+    if lib.sanitized():
+        lib.skip_all("a library with AddressSanitizer cannot be loaded")
+    lib.own_directory()
+    sys.path.insert(0, ROOT)
+    os.environ["PYTHONPATH"] = ROOT
+    train("tokenizer.json", TEXT, 269)
+    import bpetools
+
+    return bpetools
+
+
+def train(path, text, size, *options):
+    lib.write("text", text)
+    lib.must("bpe", "train", "-j1", "-v", str(size), "-s", lib.EOT, *options, "-o", path, "text")
+    os.unlink("text")
+
+
+def module(name):
+    """A module, or None."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+def raised(kind, call, *arguments, **options):
+    """The exception of this kind that a call raises, or None; any other ends the test."""
+    try:
+        call(*arguments, **options)
+    except kind as error:
+        return error
+    return None
