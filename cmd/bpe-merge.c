@@ -1,7 +1,7 @@
 /* bpe-merge - learns the merges: a sum in, a model out.
  *
- * Pattern and special tokens come with the sum. The model is written only when all of it is known and nothing has
- * failed.
+ * Pattern and special tokens come with the sum; --add-special names more of these. The model is written only when all
+ * of it is known and nothing has failed.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -124,6 +124,28 @@ static void say_left_out(const struct merger *m)
                  (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct), places, percent);
 }
 
+/* Adds the special tokens of the model that were text as any other in what was counted. */
+static int add_special(struct rules *r, const struct option_texts *more, struct err *e)
+{
+    size_t n = r->n_special, known = n;
+    struct special_token *all = calloc(n + more->n + 1, sizeof *all);
+    if (!all)
+        return err_mem(e, "the special tokens", (n + more->n) * sizeof *all);
+    for (size_t i = 0; i < known; i++)
+        all[i] = r->special[i];
+    for (size_t i = 0; i < more->n; i++) {
+        const struct special_token added = {.text = str_of(more->at[i])};
+        bool is_there = false;
+        for (size_t k = 0; k < known; k++)
+            is_there |= str_equal(all[k].text, added.text);
+        if (!is_there)
+            all[n++] = added;
+    }
+    int rc = rules_set_special(r, all, n, e);
+    free(all);
+    return rc;
+}
+
 static int read_sum(struct merger *m, struct err *e)
 {
     m->trainer = trainer_new(e);
@@ -133,7 +155,10 @@ static int read_sum(struct merger *m, struct err *e)
         if (record_each_of(m->opt.files[i], read_record, m, e))
             return -1;
     }
-    return check_sum(m, e) || rules_get(&m->rules, buf_str(&m->ledger.coverage.rules), e) ? -1 : 0;
+    return check_sum(m, e) || rules_get(&m->rules, buf_str(&m->ledger.coverage.rules), e) ||
+                   add_special(&m->rules, &m->opt.add_special, e)
+               ? -1
+               : 0;
 }
 
 /* ---- Learning ---- */

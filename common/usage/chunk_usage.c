@@ -4,11 +4,10 @@
 #include "pretok/pattern.h"
 #include "pretok/regex.h"
 #include "pretok/rules.h"
-#include "unicode/utf8.h"
+#include "usage/shared_options.h"
 #include "wire/record.h"
 
 #include <limits.h>
-#include <string.h>
 
 static int check(void *options, struct err *e)
 {
@@ -34,21 +33,10 @@ static int check(void *options, struct err *e)
     return o->no_special || o->special.n || o->model ? 0 : option_texts_add(&o->special, CHUNK_SPECIAL, e);
 }
 
-/* A special token that is given twice counts once. */
 static int check_special(const char *token, void *options, struct err *e)
 {
-    struct chunk_options *o = options;
-    bool cut;
-    size_t n = strlen(token);
-    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
-        return err_set(e, EX_USAGE, "-s: a special token must be UTF-8 text, and not empty");
-    for (size_t i = 0; i + 1 < o->special.n; i++) {
-        if (strcmp(o->special.at[i], token) == 0) {
-            o->special.n--;
-            break;
-        }
-    }
-    return 0;
+    (void)token;
+    return shared_options_special(&((struct chunk_options *)options)->special, "-s", e);
 }
 
 static int check_block(const char *size, void *options, struct err *e)

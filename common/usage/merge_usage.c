@@ -29,6 +29,12 @@ static int check_max_token_len(const char *word, void *options, struct err *e)
     return o->max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length %s: must be at least 1", word);
 }
 
+static int check_add_special(const char *token, void *options, struct err *e)
+{
+    (void)token;
+    return shared_options_special(&((struct merge_options *)options)->add_special, "--add-special", e);
+}
+
 static const char *const ties[] = {"hf", "lex", "id", NULL};
 
 static const struct option_row rows[] = {
@@ -45,6 +51,10 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, min_frequency)},
     {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
+    {0, "add-special", "TOKEN",
+     "a special token that was not looked for in the text: an id beside those\n"
+     "that come with the sum; repeat for several",
+     OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
     {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
@@ -64,7 +74,8 @@ static const struct option_row rows[] = {
 const struct usage merge_usage = {
     .name = "bpe-merge",
     .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
-                "[--max-token-length N] [--special-first|--special-last] [--partial]\n"
+                "[--max-token-length N] [--add-special=TOKEN]...\n"
+                "[--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = rows,

@@ -15,6 +15,7 @@ struct merge_options {
     enum train_tie tie;
     uint64_t min_count, min_frequency, max_token_len;
     enum merge_special special;
+    struct option_texts add_special;
     unsigned format_number; /* of model_format_names */
     const struct model_format *format;
     const char *path;

@@ -2,6 +2,9 @@
 #include "usage/shared_options.h"
 
 #include "base/io/fd.h"
+#include "unicode/utf8.h"
+
+#include <string.h>
 
 const char *const shared_options_dtypes[] = {"u16", "u32", NULL}, *const shared_options_merges[] = {"array", "string",
                                                                                                     NULL};
@@ -9,6 +12,22 @@ const char *const shared_options_dtypes[] = {"u16", "u32", NULL}, *const shared_
 unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary)
 {
     return d == DTYPE_BY_VOCABULARY ? by_vocabulary : d == DTYPE_2_BYTES ? 2 : 4;
+}
+
+int shared_options_special(struct option_texts *list, const char *option, struct err *e)
+{
+    const char *token = list->at[list->n - 1];
+    bool cut;
+    size_t n = strlen(token);
+    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
+        return err_set(e, EX_USAGE, "%s: a special token must be UTF-8 text, and not empty", option);
+    for (size_t i = 0; i + 1 < list->n; i++) {
+        if (strcmp(list->at[i], token) == 0) {
+            list->n--;
+            break;
+        }
+    }
+    return 0;
 }
 
 int shared_options_model(const char *model, struct err *e)

@@ -109,4 +109,20 @@ is "$? $(ls nowhere 2>/dev/null)" "73 " "a directory that is not there is 73"
 bpe-merge -v 256 $sum >none 2>err
 is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " "V too small names the least"
 
+# ---- Special tokens that were not looked for in the text ----
+add='--add-special=<|endoftext|>'
+bpe-merge -v 1000 "$add" $sum | cmp - model.json
+ok $? "--add-special: one that comes with the sum counts once"
+printf '{"text":"the<|endoftext|>the<|endoftext|>"}\n' >has.jsonl
+bpe-chunk --jsonl --no-special has.jsonl | bpe-count | bpe-sum >has.sum
+bpe-merge -v 262 "$add" --add-special=b --add-special='<|endoftext|>' -o has.json has.sum
+is "$? $(python3 -c 'import json; print(*(t["content"] for t in json.load(open("has.json"))["added_tokens"]))')" "0 <|endoftext|> b" \
+    "--add-special: each once, in the order given"
+bpe-merge -v 1000 -f merges "$add" has.sum 2>/dev/null | tr -d ' ' | grep -qx endoftext
+ok $? "  where the token is text as any other"
+bpe train -v 262 --no-special "$add" --add-special=b --jsonl -o line.json has.jsonl
+same line.json has.json "  and bpe train says the same"
+bpe-merge -v 300 --add-special= has.sum >none 2>err
+is "$? $(cat err)" "64 bpe-merge: --add-special: a special token must be UTF-8 text, and not empty" "--add-special: no empty one"
+
 done_testing
