@@ -54,10 +54,10 @@ static int put_model(struct option_words *to, struct err *e)
     return 0;
 }
 
-/* How text is read, but for which text that is; --block makes no difference, and is kept apart. */
+/* How text is read, but for which text that is; --block and --input-status make no difference, and are kept apart. */
 static int put_chunk(struct option_words *to, struct err *e)
 {
-    static const char *const elsewhere[] = {"block", "files-from", "files0-from", NULL};
+    static const char *const elsewhere[] = {"block", "input-status", "files-from", "files0-from", NULL};
     const struct option_words *w = &chunk->words;
     struct option_words rest = {0};
     int rc = put_model(to, e);
@@ -65,6 +65,8 @@ static int put_chunk(struct option_words *to, struct err *e)
         bool list = option_word_is(w->at[i], "null") && self.chunk.source.files_from; /* of the list alone */
         if (option_word_is(w->at[i], "block"))
             asked.block = w->at[i];
+        if (option_word_is(w->at[i], "input-status"))
+            asked.status = w->at[i];
         rc = !list && !option_word_in(w->at[i], elsewhere) ? option_words_add(&rest, e, "%s", w->at[i]) : 0;
     }
     rc = rc || model_words_chunk(to, &rest, self.encode.special == SPECIAL_TEXT, e) ||
@@ -204,6 +206,8 @@ static int check(struct err *e)
         self.dir = dot;
     }
     command_mix(&self.common, &c->source, self.files, self.n_files);
+    if (self.common.parquet && c->has_status)
+        return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (command_options_check(&self.common, &c->source, false, self.n_files, e) || check_names(e) ||
         (self.common.parquet && check_parquet(e)))
         return -1;
@@ -243,7 +247,7 @@ static const struct option_row rows[] = {
     {0, "missing", "FILE", "--missing" GOES_ON, .kind = OPTION_REFUSED},
     {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},
     COMMAND_BY_MODEL,
-    COMMAND_NO_INNER,
+    COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,
     {0},
 };

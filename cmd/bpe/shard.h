@@ -21,7 +21,7 @@ struct shard_asked {
         sources;                              /* of these files: what is Parquet; what bpe-chunk reads, `-` for that */
     struct option_words chunk, encode, shard; /* of the programs, without the files */
     struct str words;                         /* all that makes a difference, as one text */
-    const char *block;                        /* a word for bpe-chunk that makes no difference; NULL: none */
+    const char *block, *status;               /* words for bpe-chunk that make no difference; NULL: none */
     struct command_line reader;               /* `bpe parquet`, without the files; n is 0: no Parquet */
     struct command_line via;                  /* a filter of the user's, before the words of bpe-encode; n is 0: none */
     uint64_t jobs;

@@ -88,7 +88,10 @@ static int start_chunk(const struct shard_line *l, struct job *j, struct ends *d
     const struct shard_asked *a = l->asked;
     struct command_line rest = {0};
     int rc = l->only ? command_line_add(&rest, e, "--only", l->only) : 0;
-    rc = rc || (a->block && command_line_add(&rest, e, a->block)) ? -1 : 0;
+    rc = rc || (a->block && command_line_add(&rest, e, a->block)) ||
+                 (a->status && command_line_add(&rest, e, a->status)) /* its descriptor is inherited */
+             ? -1
+             : 0;
     if (rc == 0 && a->parquet)
         rc = command_line_add(&rest, e, "--input-status=3") ||
              command_line_files(&rest, (char **)(uintptr_t)a->sources.words, (int)a->sources.n, e);

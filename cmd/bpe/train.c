@@ -91,6 +91,8 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--keep: which directory?");
     if (self.keep && self.common.via)
         return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps what other hosts count");
+    if (self.common.parquet && c->has_status)
+        return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: files of two forms would be mixed up there; train on them without it");
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
@@ -118,7 +120,7 @@ static const struct option_row rows[] = {
      "-m "
      "in a pipeline of your own",
      .kind = OPTION_REFUSED},
-    COMMAND_NO_INNER,
+    COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,
     {0},
 };

@@ -118,8 +118,8 @@ struct command_options {
      OPTION_TO(TEXT, owner, o.progress), .words = watch_words, .check = watch_option}, \
     MONITORING_OPTION(owner, o.monitor)
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
-#define COMMAND_NO_INNER /* what bpe-chunk is told by commands alone */ \
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED}, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
+#define COMMAND_NO_DEALT {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED} /* bpe-chunk is told by commands alone */
+#define COMMAND_NO_INNER COMMAND_NO_DEALT, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
 #define COMMAND_BY_MODEL \
     {'e', "regex", "REGEX", "--regex: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "normalize", "FORM", "--normalize: the model decides that; leave it out", .kind = OPTION_REFUSED}, \

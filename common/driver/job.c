@@ -4,6 +4,7 @@
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/clock.h"
+#include "base/sys/num.h"
 #include "driver/installed.h"
 #include "driver/keeper.h"
 
@@ -121,6 +122,20 @@ void job_at_signal(void (*then)(void))
     at_signal = then;
 }
 
+/* Ends with the process that has started this one, if that has asked for it (see job.h). */
+static int follow_parent(struct err *e)
+{
+    const char *parent = getenv(JOB_PARENT);
+    if (!parent)
+        return 0;
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot follow process %.20s", parent);
+    if (num_whole(parent, INT_MAX) != (uint64_t)getppid())
+        return err_set(e, EX_TEMPFAIL, JOB_PARENT "=%.20s: that process has ended, or did not start this one", parent);
+    unsetenv(JOB_PARENT); /* it is not the parent of what this one starts */
+    return 0;
+}
+
 int job_init(struct job *j, const char *command, struct err *e)
 {
     sigset_t child;
@@ -135,7 +150,7 @@ int job_init(struct job *j, const char *command, struct err *e)
         sigprocmask(SIG_BLOCK, &child, NULL) < 0)
         return err_sys(e, EX_OSERR, errno, "cannot watch processes");
     outfile_at_signal(end_running);
-    return 0;
+    return follow_parent(e);
 }
 
 /* ---- Starting ---- */

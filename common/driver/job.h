@@ -61,6 +61,10 @@ struct job {
     bool shows_blocks; /* on a terminal the place for a line of progress is taken */
 };
 
+/* The environment variable by which whoever starts a command asks that it ends when the caller does, even by SIGKILL:
+ * the id of that process. (To the system, that is the thread which started the command.) */
+#define JOB_PARENT "BPE_PARENT"
+
 /* Call first. From now on signals that end this process end the job's processes before. There is one job at a time.
  * SIGUSR1 is kept for job_was_asked; the processes ignore it, as a shell sends it to all of a job. */
 int job_init(struct job *j, const char *command, struct err *e);

@@ -50,4 +50,36 @@ fails 64 "bpe-chunk: --input-status 7: no open descriptor" bpe-chunk --input-sta
 fails 64 "bpe-chunk: --input-status 1: must be a descriptor from 3 on" bpe-chunk --input-status=1 in.txt
 bpe-chunk --input-status=3 3</dev/null in.txt | bpe-count | bpe-sum | words | cmp - want
 is "${PIPESTATUS[*]}" "0 0 0 0 0" "a file needs no such word"
+
+# Commands pass it on: no model of a part of the text, and a directory of shards that is not complete.
+bpe train -v 300 --input-status=3 -o model.json 3<well < <(cat in.txt)
+bpe train -v 300 -o want.json in.txt
+same model.json want.json "bpe train, of a text that has ended"
+bpe train -v 300 --input-status=3 -o none.json 3</dev/null < <(cat in.txt) 2>err
+is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed " "  cut off"
+shard() { bpe shard -m model.json -n 20k "$@" >out 2>err; }
+shard -o want < <(cat in.txt)
+shard -o d --input-status=3 3</dev/null < <(head -c 150000 in.txt)
+is "$? $(tail -n 1 err) $(grep -c '"complete": false' d/manifest.json)" "75 bpe shard: d: not complete yet; run the same command again 1" "bpe shard: cut off"
+shard -o d --input-status=4 4<well < <(cat in.txt)
+is "$? $(diff -r d want)" "0 " "  and completed, by another descriptor"
+for command in "train -v 300" "shard -m model.json -o x"; do
+    # shellcheck disable=SC2086
+    fails 64 "bpe ${command%% *}: --input-status is for text from standard input" bpe $command --input-status=3 --parquet x.parquet
+done
+
+# A command ends with the process that has started it, if that says so.
+runs() { grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; }
+mkfifo never
+bash -c 'BPE_PARENT=$$ bpe train -v 300 -o none.json never & echo $! >pid; wait' &
+owner=$!
+for _ in $(seq 100); do [ -s pid ] && pgrep -P "$(cat pid)" bpe-merge >/dev/null && break; sleep 0.05; done
+children=$(pgrep -P "$(cat pid)")
+kill -KILL $owner
+wait $owner 2>/dev/null
+for _ in $(seq 100); do runs "$(cat pid)" || break; sleep 0.05; done
+left=
+for pid in $(cat pid) $children; do ! runs "$pid" || left="$left $pid"; done
+is "$(wc -w <<<"$children") $left" "$(($(nproc) + 3)) " "BPE_PARENT: it was killed, and nothing is left"
+fails 75 "bpe train: BPE_PARENT=1: that process has ended, or did not start this one" env BPE_PARENT=1 bpe train -v 300 in.txt
 done_testing
