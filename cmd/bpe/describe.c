@@ -159,7 +159,7 @@ static const struct option_row rows[] = {
 static const struct usage usage = {
     .name = DESCRIBE_NAME,
     .synopsis = "-m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]\n"
-                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[-0] [--jsonl[=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST] [-p NAME]\n"
                 "[-s TOKEN[=ID]]... [-S SIZE] [-T DIR] [FILE]...\n"
                 "bpe describe FILE MODEL",

@@ -158,7 +158,7 @@ static const struct command command = {
     .usage = "usage: bpe encode -m MODEL [-j JOBS] [-f raw|text] [-d u16|u32] [--eot=none|before|after]\n"
              "                  [--eot-token=TOKEN] [--special=token|text|error]\n"
              "                  [--invalid=error|replace|skip|bytes] [--jsonl[=FIELD]]\n"
-             "                  [--on-error=fail|skip] [-0] [--wet] [--parquet[=COLUMN]]\n"
+             "                  [--on-error=fail|skip] [-0] [--wet] [--fe] [--parquet[=COLUMN]]\n"
              "                  [--files-from LIST | --files0-from LIST] [-p NAME]\n"
              "                  [-s TOKEN[=ID]]... [-o PATH] [FILE]...\n"
              "Encodes FILEs (standard input if none, or -) as bpe-encode does, by several processes; the ids go\n"

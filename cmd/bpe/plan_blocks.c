@@ -111,7 +111,7 @@ static int add_piece(struct sampler *x, size_t source, uint64_t from, uint64_t t
         rc = border(x, to, limit, &piece.end, e);
     if (rc <= 0 || piece.end <= piece.begin)
         return rc < 0 ? -1 : 0;
-    if (x->form->end != 0) {
+    if (!input_form_has_end(x->form)) {
         ssize_t n = sampler_look(x, piece.end - 1, 1, e);
         if (n < 0)
             return -1;

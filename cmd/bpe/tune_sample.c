@@ -115,7 +115,7 @@ static int add(struct tune_sample *s, const struct input_form *form, const char 
         *left -= text < *left ? text : *left;
         return command_line_add(&s->files, e, file);
     }
-    if (copy_part(s, file, *left, form->end == 0 ? '\0' : '\n', is_gzip, e))
+    if (copy_part(s, file, *left, form->end >= 0 ? (char)form->end : '\n', is_gzip, e))
         return -1;
     *left = 0;
     s->bytes += fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;

@@ -21,7 +21,8 @@ struct reading;
     FLAG(NUL, null, 2, '0', "each document ends with a NUL byte (with --files-from: each name does)", __VA_ARGS__) \
     FIELD(JSONL, jsonl, 1, 0, "JSON Lines; the text is the string at FIELD (default text; a.b nests)", "text", \
           __VA_ARGS__) \
-    FLAG(WET, wet, 3, 0, "WET files (WARC): the text of each conversion record is a document", __VA_ARGS__)
+    FLAG(WET, wet, 3, 0, "WET files (WARC): the text of each conversion record is a document", __VA_ARGS__) \
+    FLAG(FE, fe, 4, 0, "each document ends with a byte FE, and may have any text, NUL bytes as well", __VA_ARGS__)
 /* clang-format on */
 
 #define INPUT_FORM_NUMBER(ID, name, number, ...) FORM_##ID = (number),
@@ -43,6 +44,7 @@ struct input_form {
     bool documents;   /* each text that is passed on is a document; false: special tokens end documents */
     bool decoded;     /* that text is not the source's bytes from the place of the document on */
     bool has_field;   /* the text is at a field: its reader obeys field, id and skip_bad_lines of the reading */
+    bool any_start;   /* a source may begin with anything: its first bytes do not tell that it is no text */
     enum input_place place;
     int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */
     /* Where cuts cannot be recognized from the text near them: the last place to cut in p(lo .. hi], where p[0 .. n)
@@ -71,6 +73,12 @@ struct input_form {
     ptrdiff_t (*window)(struct doc_reader *r, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
                         struct err *e);
 };
+
+/* Whether a byte that is no newline ends each document. */
+static inline bool input_form_has_end(const struct input_form *f)
+{
+    return f->end >= 0 && f->end != '\n';
+}
 
 #define INPUT_FORM_DECLARE(ID, name, ...) extern const struct input_form input_form_##name;
 extern const struct input_form input_form_text;

@@ -1,5 +1,5 @@
-/* nul_reader.c - a text in which each document ends with a NUL byte. Text after the last NUL is a document as well,
- * unless it is empty.
+/* nul_reader.c - a text in which each document ends with a byte: NUL, or FE, which UTF-8 never has. Text after the last
+ * one is a document as well, unless it is empty.
  */
 #include "input/input_form.h"
 
@@ -24,15 +24,15 @@ static uint64_t begin_document(struct nul_reader *r, uint64_t offset)
     return offset;
 }
 
-static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
-                        struct err *e)
+static ptrdiff_t window(struct doc_reader *d, int byte, const struct doc_window *w, document_fn *text, void *ctx,
+                        uint64_t *where, struct err *e)
 {
     struct nul_reader *r = (struct nul_reader *)d;
-    const unsigned char *p = w->p, *at = p, *end = p + w->n, *nul;
-    for (; at < end && (nul = memchr(at, 0, (size_t)(end - at))) != NULL; at = nul + 1) {
+    const unsigned char *p = w->p, *at = p, *end = p + w->n, *next;
+    for (; at < end && (next = memchr(at, byte, (size_t)(end - at))) != NULL; at = next + 1) {
         *where = begin_document(r, w->offset + (uint64_t)(at - p));
-        d->place.end = w->offset + (uint64_t)(nul - p) + 1;
-        if (text(ctx, at, (size_t)(nul - at), TEXT_DOC, e) < 0)
+        d->place.end = w->offset + (uint64_t)(next - p) + 1;
+        if (text(ctx, at, (size_t)(next - at), TEXT_DOC, e) < 0)
             return -1;
         r->inside = false;
     }
@@ -47,6 +47,20 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
     return at - p + used;
 }
 
+static ptrdiff_t null_window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx,
+                             uint64_t *where, struct err *e)
+{
+    return window(d, 0, w, text, ctx, where, e);
+}
+
+enum { FE = 0xFE };
+
+static ptrdiff_t fe_window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx,
+                           uint64_t *where, struct err *e)
+{
+    return window(d, FE, w, text, ctx, where, e);
+}
+
 const struct input_form input_form_null = {.name = "null",
                                            .documents = true,
                                            .end = 0,
@@ -57,4 +71,16 @@ const struct input_form input_form_null = {.name = "null",
                                            .parquet = "",
                                            .size = sizeof(struct nul_reader),
                                            .begin = begin,
-                                           .window = window};
+                                           .window = null_window};
+
+const struct input_form input_form_fe = {.name = "fe",
+                                         .documents = true,
+                                         .any_start = true,
+                                         .end = FE,
+                                         .border = "\xFE",
+                                         .border_len = 1,
+                                         .border_ends = 1,
+                                         .shortest = "\n",
+                                         .size = sizeof(struct nul_reader),
+                                         .begin = begin,
+                                         .window = fe_window};

@@ -96,7 +96,7 @@ const struct usage chunk_usage = {
     .name = "bpe-chunk",
     .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
                 "[--normalize=none|nfc] [-b SIZE] [--dealt] [--inline] [-0]\n"
-                "[--jsonl[=FIELD] [--id=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[--jsonl[=FIELD] [--id=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST] [--invalid=error|replace|skip|bytes]\n"
                 "[--only FILE] [FILE...]",
     .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"

@@ -53,7 +53,7 @@ const struct usage encode_usage = {
     .synopsis = "-m MODEL [-f raw|records|text|turns] [-d u16|u32]\n"
                 "[--eot=none|before|after] [--eot-token=TOKEN]\n"
                 "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
-                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[-0] [--jsonl[=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST]\n"
                 "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
     .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"

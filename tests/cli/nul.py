@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""nul.py SEED - the documents of -0 are those of the same documents in JSON Lines, which json writes, and in files."""
+"""nul.py SEED - the documents of -0, and of --fe, are those of the same documents in JSON Lines, which json writes, and in files."""
 import gzip
 import json
 import os
@@ -42,14 +42,17 @@ def one(number):
     pattern = rng.choice([[], ["-p", "cl100k"], ["-p", "o200k"], ["-p", "bytes"], ["-p", "deepseek-v3"], ["-e", r"\p{L}+|\s"]])
     want = words("--jsonl", *pattern, "in.jsonl")
     block = ["-b", str(rng.choice([1, 3, 50, 1000]))]
-    ways = {"by reference": ["-0", "in.nul"], "in pieces": ["-0", *block, "in.nul"], "by value": ["-0", "--inline", "in.nul"],
+    fe = b"\xfe".join(d.encode() for d in docs) + (b"\xfe" if docs and end else b"")
+    lib.write("in.fe", fe)
+    ways = {"FE": ["--fe", *block, "in.fe"], "FE by value": ["--fe", "--inline", *block, "in.fe"], "by reference": ["-0", "in.nul"], "in pieces": ["-0", *block, "in.nul"], "by value": ["-0", "--inline", "in.nul"],
             "in pieces by value": ["-0", "--inline", *block, "in.nul"], "compressed": ["--null", *block, "in.nul.gz"]}
     bad = [how for how, args in ways.items() if words(*pattern, *args) != want]
     bad += ["standard input"] if words(*pattern, "-0", data=data) != want else []
     if 0 < len(docs) <= 20 and words(*pattern, *names) != want:
         bad.append("files")
     eot = "--eot=" + rng.choice(["none", "before", "after"])
-    if ids("-0", eot, "in.nul.gz") != ids("--jsonl", eot, "in.jsonl") or ids("-0", eot, data=data) != ids("--jsonl", eot, "in.jsonl"):
+    if ids("-0", eot, "in.nul.gz") != ids("--jsonl", eot, "in.jsonl") or ids("-0", eot, data=data) != ids("--jsonl", eot, "in.jsonl") or \
+            ids("--fe", eot, data=fe) != ids("--jsonl", eot, "in.jsonl"):
         bad.append("ids of text")
     chunks = lib.must("bpe-chunk", "-m", "model.json", "-0", *block, "in.nul")
     if ids(eot, data=chunks) != ids("--jsonl", eot, "in.jsonl"):

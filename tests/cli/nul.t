@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Documents that end with a NUL byte (-0): the same counts and ids as of the same documents in JSON Lines, and in files of
+# Documents that end with a NUL byte (-0) or FE (--fe): the same counts and ids as of the same documents in JSON Lines, and in files of
 # their own.
 . "$(dirname "$0")/../lib.sh"
 random_seed
@@ -24,6 +24,15 @@ is "$(docs 'a\xE9b\0\xE9\0' --invalid=replace)" $'a\uFFFDb\n\uFFFD' "--invalid=r
 is "$(docs 'a\xE9b\0\xE9\0' --invalid=bytes)" $'a\nb\n\\xE9' "--invalid=bytes"
 is "$(docs 'a\xE2\x82\0\xACb\0' --invalid=replace)" $'a\uFFFD\n\uFFFDb' "a character does not go across NUL"
 
+# ---- A byte FE ----
+
+is "$(printf 'one\xFEt\0wo\xFE\xFE' | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | cut -f2)" $'one\nt\\x00wo' "--fe: NUL bytes are text"
+is "$(printf '\xFE%%PDF-1.4\n%%\xC3\xA2' | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | cut -f2)" $'%PDF-1.4\\n%\u00E2' \
+    "  a document may begin with anything"
+is "$(printf '\0a\0b%.0s' 1 2 3 4 5 6 7 8 9 | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | wc -l)" 1 "  as what looks like UTF-16"
+printf 'one\xFEtwo \xE9\xFE' | bpe-chunk --fe | bpe-count 2>&1 >/dev/null | cat >err
+is "$(cat err)" "bpe-count: standard input: byte 8: invalid UTF-8 (0xE9); see --invalid" "  the place of what is no text"
+
 # ---- Errors ----
 
 printf 'one\0two \xE9\0three' >bad.nul
@@ -34,7 +43,7 @@ for how in bad.nul "--inline bad.nul" "-b 1 bad.nul" "-b 1 --inline bad.nul"; do
 done
 bpe-chunk -p cl100k -0 bad.nul | bpe-count >/dev/null 2>err
 is "$?" 65 "  exit 65"
-for what in --jsonl --wet; do
+for what in --jsonl --wet --fe; do
     fails 64 "bpe-chunk: --null and $what exclude each other" bpe-chunk -0 $what bad.nul
 done
 fails 64 "bpe-chunk: --jsonl and --wet exclude each other" bpe-chunk --wet --jsonl bad.nul

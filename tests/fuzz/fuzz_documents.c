@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct format_guess hint = {.name = "text"};
     struct err e = {0};
     char text[FORMAT_GUESS_TEXT];
-    static const struct input_form *const forms[] = {&input_form_wet, &input_form_null};
+    static const struct input_form *const forms[] = {&input_form_wet, &input_form_null, &input_form_fe};
     const struct input_form *form = forms[data[0] % (sizeof forms / sizeof *forms)];
     size_t small = 1 + data[0] / 2, n = size - 1;
     const unsigned char *p = data + 1;

@@ -230,7 +230,7 @@ void check_samples_finish(struct check_samples *x)
     end_edges(x);
     for (size_t i = 0; i < x->n; i++) {
         const struct check_sample *s = &x->sample[i];
-        if (s->whole && (s->end || s->by_line || x->form->end == 0))
+        if (s->whole && (s->end || s->by_line || input_form_has_end(x->form)))
             x->sample[n++] = *s;
     }
     x->n = n;
