@@ -10,6 +10,7 @@
 #include "shard/format/docs_csv.h"
 #include "shard/format/file_sum.h"
 #include "shard/shard_file.h"
+#include "wire/payload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +34,20 @@ struct publisher {
 
 /* ---- What is in the shard ---- */
 
-/* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. */
-static int set_document(struct manifest_document *d, const struct docs_row *row, uint64_t token, bool same,
+/* Whether documents were given ids: what has none may have its offset there, in a table that was read (--convert). */
+static bool has_ids(const struct manifest *m)
+{
+    struct reading how;
+    struct err ignored;
+    return m->reading.len && reading_get(&how, buf_str(&m->reading), &ignored) == 0 && how.id.len;
+}
+
+/* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. id: it has one. */
+static int set_document(struct manifest_document *d, const struct docs_row *row, uint64_t token, bool same, bool id,
                         struct err *e)
 {
-    if (!same && manifest_set_text(&d->source, row->document.source, e))
+    if ((!same && manifest_set_text(&d->source, row->document.source, e)) ||
+        (id && manifest_set_text(&d->id, row->document.id, e)))
         return -1;
     d->offset = row->document.offset;
     d->end = row->goes_on ? DOCUMENT_UNKNOWN : row->end; /* what comes later is not looked at, even if it is there */
@@ -73,11 +83,12 @@ static int summarize(struct publisher *p, struct err *e)
     size_t cap = 0;
     uint64_t token = 0, source = 0;
     int more;
+    const bool id = has_ids(p->m);
     docs_reader_init(&r, p->build.docs, p->docs, p->build.docs_bytes);
     while ((more = docs_reader_next(&r, &row, e)) > 0) {
         bool same = p->build.documents && row.document.number == source;
-        if ((!p->build.documents && set_document(&s->first, &row, token, false, e)) ||
-            set_document(&s->last, &row, token, same, e) ||
+        if ((!p->build.documents && set_document(&s->first, &row, token, false, id, e)) ||
+            set_document(&s->last, &row, token, same, id, e) ||
             (!p->m->plan.shuffled && row.document.offset != DOCUMENT_UNKNOWN && add_range(s, &cap, &row, same, e))) {
             more = -1;
             break;

@@ -253,8 +253,8 @@ def files_of(shard, plan, facts):
 
 def edge(part):
     d = part.document
-    return {"source": d.source, "offset": d.offset, "end": None if part.goes_on else d.end, "line": d.line, "token": part.token,
-            "tokens": len(part.ids), "continued": not part.first}
+    return {"source": d.source, "offset": d.offset, "end": None if part.goes_on else d.end, **({"id": d.id} if d.id else {}),
+            "line": d.line, "token": part.token, "tokens": len(part.ids), "continued": not part.first}
 
 
 def ranges(shard):

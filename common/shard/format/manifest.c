@@ -19,6 +19,12 @@ int manifest_set_text(char **to, struct str s, struct err *e)
     return 0;
 }
 
+static void document_free(struct manifest_document *d)
+{
+    free(d->source);
+    free(d->id);
+}
+
 void manifest_shard_free(struct manifest_shard *s)
 {
     for (size_t i = 0; i < s->n_files; i++)
@@ -26,8 +32,8 @@ void manifest_shard_free(struct manifest_shard *s)
     for (size_t i = 0; i < s->n_ranges; i++)
         free(s->range[i].source);
     free(s->range);
-    free(s->first.source);
-    free(s->last.source);
+    document_free(&s->first);
+    document_free(&s->last);
     *s = (struct manifest_shard){0};
 }
 

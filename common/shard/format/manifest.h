@@ -28,7 +28,7 @@ struct manifest_file {
 
 /* A document at the edge of a shard. */
 struct manifest_document {
-    char *source;
+    char *source, *id;    /* id: of --id; NULL or "": none */
     uint64_t offset, end; /* its text, in bytes of the source's text. DOCUMENT_UNKNOWN: not known; so is `end`, if the
                              document goes on in the next shard, which may not have come yet */
     uint64_t line;

@@ -109,10 +109,26 @@ static int get_extra(struct json_reader *r, void *to)
 
 /* ---- Shards ---- */
 
+static int get_id(struct json_reader *r, void *to)
+{
+    return member_get_text(r, to);
+}
+
+/* Left out if there is none. */
+static void put_id(struct json_writer *w, const char *key, const void *from)
+{
+    const char *id = *(char *const *)from;
+    if (!id || !*id)
+        return;
+    json_write_key(w, key);
+    member_put_text(w, id);
+}
+
 static const struct member document_members[] = {
     {"source", MEMBER_TEXT, .at = offsetof(struct manifest_document, source), .needed = true},
     {"offset", MEMBER_OR_NULL, .at = offsetof(struct manifest_document, offset), .needed = true},
     {"end", MEMBER_OR_NULL, .at = offsetof(struct manifest_document, end), .needed = true},
+    {"id", MEMBER_OTHER, .at = offsetof(struct manifest_document, id), .get = get_id, .put = put_id},
     {"line", MEMBER_UINT, .at = offsetof(struct manifest_document, line), .needed = true},
     {"token", MEMBER_UINT, .at = offsetof(struct manifest_document, token), .needed = true},
     {"tokens", MEMBER_UINT, .at = offsetof(struct manifest_document, tokens), .needed = true},
