@@ -11,6 +11,7 @@ bin=$("$top/tests/venv.sh")
     echo "# streaming cannot be installed"
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
 "$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
+"$top/tests/venv.sh" mypy==2.4.1 pandas >/dev/null || echo "# mypy or pandas cannot be installed"
 # make check-vocabularies has a million, and more models: here is one of each form that encode_peers.py does not train.
 export PATH=$bin:$PATH STRINGS=${STRINGS:-5000} NAMES=${NAMES:-o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
@@ -45,5 +46,5 @@ for test in "${scripts[@]}"; do
     cat "$results/${test%% *}"
     [ "$(cat "$results/${test%% *}.status")" = 0 ] || failed=1
 done
-prove -j2 "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,shard-pipeline,story}.t || failed=1
+prove -j2 "$top"/tests/python "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,shard-pipeline,story}.t || failed=1
 exit $failed

@@ -123,7 +123,8 @@ def to_transformers(tok: Tokenizer, options: Dict[str, Any]) -> transformers.Pre
         for kind, number in (("eos_token", tok.eos_token_id), ("pad_token", tok.pad_token_id))
         if number is not None
     }
-    return made(tokenizer_object=to_tokenizers(tok), **{**names, **options})
+    settings = {"clean_up_tokenization_spaces": False, **names, **options}
+    return made(tokenizer_object=to_tokenizers(tok), **settings)
 
 
 def to_tokenizers(tok: Tokenizer) -> tokenizers.Tokenizer:
