@@ -79,6 +79,7 @@ help:
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
+	@echo "make bench-python   the Python package against others and the goals (CORPUS=DIR)"
 	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
@@ -237,6 +238,9 @@ bench-shard: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
 
 # SIZES, PROCESSES, RUNS: see scale.py. It makes its text itself.
+bench-python: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/python.py
+
 bench-scale: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) SIZES='$(SIZES)' PROCESSES='$(PROCESSES)' \
 	    tests/bench/scale.py
@@ -294,6 +298,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-threads build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-python bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -166,8 +166,10 @@ def with_venv(*argv):
     return "env", f"PATH={venv['bin']}:{ENV['PATH']}", *argv
 
 
-def make_venv(packages):
-    made = subprocess.run([os.path.join(TOP, "tests", "venv.sh"), *packages], env=ENV, capture_output=True, text=True)
+def make_venv(packages, build):
+    """Below the directory build."""
+    script = os.path.join(TOP, "tests", "venv.sh")
+    made = subprocess.run([script, *packages], env=dict(ENV, BUILD=build), capture_output=True, text=True)
     if made.returncode == 0:
         venv["bin"] = made.stdout.strip()
     else:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 import report
-from harness import ENV, PEER_LONG, Failure, kill_all, make_venv, note
+from harness import BUILD, ENV, PEER_LONG, Failure, kill_all, make_venv, note
 
 Goal = collections.namedtuple("Goal", "op factor against")
 Row = collections.namedtuple("Row", "key what unit ours goals")
@@ -34,9 +34,9 @@ def beside(against):
 # What a program that measures is about. peers: packages of PyPI; peer: how the names of subjects that need them begin;
 # leaves_out: quantities that --quick passes over; out: the name of what is written in $BUILD. once: how the names of subjects
 # begin that are run once if they take long (else the peers); table: makes the table of all (else report.table); keep: whether
-# figures may be kept (else if there is a CORPUS).
-Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out once table keep",
-                               defaults=[None, None, None])
+# figures may be kept (else if there is a CORPUS); venv: where the peers are, if others have other versions.
+Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out once table keep venv",
+                               defaults=[None, None, None, BUILD])
 # One goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets.
 ENOUGH = {"cores", "encode-cores"}
 
@@ -57,7 +57,7 @@ def measure(suite, rows, runs, texts, samples, failures):
     for n in range(runs):
         for subject, text in wanted(rows):
             done = samples[subject, text]
-            if (subject, text) in failures or (subject.startswith(suite.once or suite.peer) and done and done[0]["wall"] > PEER_LONG):
+            if (subject, text) in failures or (subject.startswith(suite.once or suite.peer) and done and done[0].get("wall", 0) > PEER_LONG):
                 continue
             note(f"round {n + 1} of {runs}: {subject} {text}")
             try:
@@ -138,7 +138,7 @@ def main(suite):
     ENV["TMPDIR"] = scratch  # what is killed in the middle leaves nothing elsewhere
     try:
         if suite.peer and any(s.startswith(suite.peer) for s, _ in wanted(rows)):
-            make_venv(suite.peers)
+            make_venv(suite.peers, suite.venv)
         texts = suite.texts(scratch)
         try:
             measure(suite, rows, runs, texts, samples, failures)
