@@ -8,7 +8,7 @@ from ._errors import BpeError, make_error
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Dict, Iterator, NoReturn, Optional
+    from typing import Any, Dict, Iterator, NoReturn, Optional
 
 NAME = "libbpetools.so.0"
 UNKNOWN = (1 << 64) - 1
@@ -103,11 +103,16 @@ FUNCTIONS = {
 }
 
 
-def load() -> ctypes.CDLL:
+def load() -> Any:
     path = next(filter(os.path.exists, places()), NAME)
     try:
         lib = ctypes.CDLL(path)
     except OSError as error:
+        from ._programs import programs
+
+        instead = programs() if path == NAME else None
+        if instead:
+            return instead
         raise BpeError(f"{path}: cannot be loaded: {error}; pip install bpetools", 127, path) from None
     for name, (result, *arguments) in FUNCTIONS.items():
         function = getattr(lib, name)
@@ -117,11 +122,12 @@ def load() -> ctypes.CDLL:
     return lib
 
 
-loaded: Dict[str, ctypes.CDLL] = {}
+loaded: Dict[str, Any] = {}
 
 
-def library() -> ctypes.CDLL:
-    """The library, whose functions let other threads of Python run. It is loaded when it is first needed."""
+def library() -> Any:
+    """The library, whose functions let other threads of Python run; or what does the same by the programs, where it is
+    missing. It is loaded when it is first needed."""
     return loaded.get(NAME) or loaded.setdefault(NAME, load())
 
 
