@@ -125,7 +125,7 @@ BPE_API const struct bpe_added *bpe_added_tokens(const bpe_tokenizer *t, size_t 
 BPE_API int64_t bpe_eos_id(const bpe_tokenizer *t);
 BPE_API int64_t bpe_pad_id(const bpe_tokenizer *t);
 
-/* Equal for tokenizers with the same tokens, ids and merges: see bpe-model(1), --info. */
+/* Equal for tokenizers with the same tokens, ids and merges: as manifest.json has it, see bpe-shard(1). */
 BPE_API uint64_t bpe_fingerprint(const bpe_tokenizer *t);
 
 #ifdef __cplusplus
