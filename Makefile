@@ -43,8 +43,8 @@ SONAME  := libbpetools.so.0
 SHARED  := $(BUILD)/$(SONAME)
 LIBRARY_LIBS := -pthread -lpcre2-8 -lmd
 # What else is installed, by its form: scripts (commands, which are executable and have no dot in their names, and what they
-# share) and recipes; no caches, and no backups of editors.
-FIND      = cd pipelines && find * \( -name '.*' -o -name __pycache__ -o -name '*[!A-Za-z0-9_.-]*' \) -prune -o -type f
+# share) and recipes; no caches, no backups of editors, and not the Python package.
+FIND      = cd pipelines && find * \( -name '.*' -o -name __pycache__ -o -path python -o -name '*[!A-Za-z0-9_.-]*' \) -prune -o -type f
 PIPELINES = $(shell $(FIND) ! -name demo.sh \( -name '*.sh' -o -name '*.py' -o -perm -100 ! -name '*.*' \) -print)
 RECIPES   = $(shell $(FIND) \( -name '*.mk' -o -name '*.nf' -o -name Snakefile \) -print)
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
@@ -61,11 +61,13 @@ all: $(BINS) $(BUILD)/bpe $(SHARED)
 help:
 	@echo "make                the programs, in $(BUILD)/"
 	@echo "make install        to DESTDIR PREFIX ($(PREFIX)); uninstall takes them away again"
+	@echo "make wheel          the Python package for others, in $(BUILD)/wheel: pip install ./pipelines/python compiles it for this machine"
 	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); two hours"
 	@echo "make check-linear   that no text takes bpe-encode much more than twice as long at twice the length, by models of all forms; half an hour"
+	@echo "make check-wheel    the wheels in clean environments, by all Pythons that are here"
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
@@ -282,6 +284,27 @@ install: all
 	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
 	done
 
+# The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically, so that any Linux runs them (but not
+# with ISA-L, of which Debian has no static library), and the library with what it needs of other libraries but glibc.
+WHEEL      := $(BUILD)/wheel
+WHEEL_MAKE  = $(MAKE) BUILD=$(WHEEL)/objects ISAL= CFLAGS=-O2
+HATCHLING  := hatchling==1.33.0
+
+wheel:
+	@command -v dpkg-query >/dev/null || { echo 'wheel: not on Debian, whose packages say the versions and licenses of what is linked' >&2; exit 1; }
+	@python3 -c 'import ensurepip' 2>/dev/null || { echo 'wheel: python3 lacks venv; on Debian: apt-get install python3-venv' >&2; exit 1; }
+	+$(WHEEL_MAKE) LDFLAGS='-s -static -Wl,-Map=$$@.map' $(BINS:$(BUILD)/%=$(WHEEL)/objects/%) $(WHEEL)/objects/bpe
+	+$(WHEEL_MAKE) LDFLAGS='-s -Wl,--exclude-libs,ALL -Wl,-Map=$$@.map' LIBRARY_LIBS='-pthread -l:libpcre2-8.a -l:libmd.a' \
+	    $(WHEEL)/objects/$(SONAME)
+	rm -rf $(WHEEL)/installed $(WHEEL)/*.whl
+	+$(WHEEL_MAKE) -s -o all install DESTDIR=$(abspath $(WHEEL))/installed PREFIX=
+	@bin=$$(BUILD=$(BUILD) tests/venv.sh $(HATCHLING)) && $$bin/python3 pipelines/python/release.py $(WHEEL)
+
+# TWICE=1: another build, in another directory, makes the same bytes; IMAGE=1: also in a minimal Debian, which mmdebstrap makes.
+check-wheel: wheel
+	bin=$$(BUILD=$(BUILD) tests/venv.sh $(HATCHLING) auditwheel==6.8.2 'cyclonedx-python-lib[json-validation]==11.12.0' numpy) && \
+	    PATH=$$bin:$$PATH BUILD=$(BUILD) WHEELS=$(abspath $(WHEEL)) TWICE=$(TWICE) IMAGE=$(IMAGE) tests/tidy.sh prove -v tests/python/wheel.t
+
 # With what Python has compiled of it. Directories stay that have something else.
 uninstall:
 	@[ -e '$(INSTALLED)' ] || { echo 'uninstall: $(INSTALLED) is not there: nothing was installed' >&2; exit 1; }
@@ -295,9 +318,9 @@ uninstall:
 	for dir in $$directories; do rmdir "$(ROOT)/$$dir" 2>/dev/null || :; done
 
 clean:
-	rm -rf $(BUILD) build-sanitize build-threads build-arm build-fuzz build-coverage
+	rm -rf $(BUILD) build-sanitize build-threads build-arm build-fuzz build-coverage build-python
 
 FORCE:
-.PHONY: all help units check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-python bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units wheel check-wheel check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-python bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)
