@@ -135,6 +135,9 @@ for name, bad, told in (
     error = raised(BpeValueError, tok.encode_batch, docs[:1500] + [bad, bad])
     known = error and error.document == 1500 and "document 1500" in str(error)
     lib.ok(known and told in str(error), f"{name} among documents, and which", error)
+for threads in 1, 2:
+    error = raised(BpeValueError, tok.encode_batch, docs[:100] + [b"\xff"] + docs + ["\ud800"], threads=threads)
+    lib.ok(error and error.document == 100, f"the first of two is told of, with threads={threads}", error)
 for name, bad in (("a str", "text"), ("bytes", b"text"), ("a dict", {"text": docs})):
     error = raised(BpeValueError, tok.encode_batch, bad)
     lib.ok(error and error.exit_code == 64, f"{name} is not taken for documents", error)
@@ -145,8 +148,14 @@ if pa:
         lib.ok(raised(BpeValueError, tok.encode_batch, bad), f"{type(bad).__name__} is not taken for documents")
 
 _batch.BLOCK = 1 << 20
-threading.Thread(target=lambda: (time.sleep(0.2), signal.raise_signal(signal.SIGINT))).start()
-error = raised(KeyboardInterrupt, tok.encode_batch, (MIXED for _ in range(1 << 30)))
-lib.ok(error is not None, "Control-C ends a batch")
-lib.ok(threading.active_count() == 1, "  and no thread is left")
+for threads in 1, 2:
+    alarm = threading.Thread(target=lambda: (time.sleep(0.2), signal.raise_signal(signal.SIGINT)))
+    alarm.start()
+    error = raised(KeyboardInterrupt, tok.encode_batch, (MIXED for _ in range(1 << 30)), threads=threads)
+    alarm.join()
+    lib.ok(error is not None, f"Control-C ends a batch, with threads={threads}")
+    deadline = time.monotonic() + 5
+    while threading.active_count() > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    lib.ok(threading.active_count() == 1, "  and no thread is left")
 sys.exit(lib.done())

@@ -107,6 +107,7 @@ lib.ok(error and "snapshot_download" in str(error), "from_pretrained says how to
 error = raised(BpeValueError, Tokenizer("b.tiktoken").encode, "low")
 lib.ok(error and "pattern" in str(error), "a .tiktoken file without a pattern", error)
 lib.ok(raised(ValueError, tok.encode, "a", special="none"), "an unknown value of special")
+lib.ok(raised(ValueError, tok.encode_flat, ["a"], threads=-1), "a negative number of threads")
 again = pickle.loads(pickle.dumps(raised(BpeError, Tokenizer, "none.json")))
 lib.ok(again.exit_code == 66 and "none.json" in str(again), "errors can be pickled")
 

@@ -61,19 +61,20 @@ def read_as_json(tok: Tokenizer) -> bytes:
     return contents
 
 
+def names_of(tok: Tokenizer) -> Dict[str, Any]:
+    """eos_token and pad_token, as far as there are such."""
+    ids = {"eos_token": tok.eos_token_id, "pad_token": tok.pad_token_id}
+    return {kind: tok.id_to_token(number) for kind, number in ids.items() if number is not None}
+
+
 @contextlib.contextmanager
 def model_directory(tok: Tokenizer) -> Iterator[str]:
     """A directory as from_pretrained has it, for as long as it is needed."""
     with tempfile.TemporaryDirectory(prefix="bpetools-") as directory:
-        config = {
-            kind: tok.id_to_token(number)
-            for kind, number in (("eos_token", tok.eos_token_id), ("pad_token", tok.pad_token_id))
-            if number is not None
-        }
         with open(os.path.join(directory, "tokenizer.json"), "wb") as file:
             file.write(tok._to_json())
         with open(os.path.join(directory, "tokenizer_config.json"), "w", encoding="utf-8") as text:
-            json.dump(config, text)
+            json.dump(names_of(tok), text)
         yield directory
 
 
@@ -118,12 +119,7 @@ def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: 
 
 def to_transformers(tok: Tokenizer, options: Dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
     made = load("transformers").PreTrainedTokenizerFast
-    names = {
-        kind: tok.id_to_token(number)
-        for kind, number in (("eos_token", tok.eos_token_id), ("pad_token", tok.pad_token_id))
-        if number is not None
-    }
-    settings = {"clean_up_tokenization_spaces": False, **names, **options}
+    settings = {"clean_up_tokenization_spaces": False, **names_of(tok), **options}
     return made(tokenizer_object=to_tokenizers(tok), **settings)
 
 

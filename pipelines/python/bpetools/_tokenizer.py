@@ -28,11 +28,19 @@ if TYPE_CHECKING:
 ROOM = 16 << 10  # of ids; a text of so many bytes mostly has no more
 
 
-def is_tokenizer_json(contents: bytes) -> bool:
-    """Whether the file has a list of merges, as neither tekken.json nor vocab.json has."""
+def read_tokenizer_json(path: str) -> Optional[bytes]:
+    """The contents of a tokenizer.json, or None if the file is another: it has a list of merges, as neither tekken.json nor
+    vocab.json has."""
     import re
 
-    return bool(re.search(rb'"merges"\s*:\s*\[', contents))
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        contents = file.read(64)
+        if not contents.lstrip().startswith(b"{"):
+            return None
+        contents += file.read()
+    return contents if re.search(rb'"merges"\s*:\s*\[', contents) else None
 
 
 def words_of(special_tokens: Optional[SpecialTokens]) -> List[bytes]:
@@ -104,13 +112,10 @@ class Tokenizer:
     def __init__(
         self, path: Path, pattern: Optional[str] = None, special_tokens: Optional[SpecialTokens] = None
     ) -> None:
-        name, contents = os.fsdecode(path), None
+        name = os.fsdecode(path)
         file = os.path.join(name, "tokenizer.json") if os.path.isdir(name) else name
-        if os.path.isfile(file):
-            with open(file, "rb") as stream:
-                contents = stream.read()
         self._source = (name, pattern, words_of(special_tokens))
-        self._json = contents if contents and is_tokenizer_json(contents) else None
+        self._json = read_tokenizer_json(file)
         self._open(self._json if file == name else None)
 
     def _open(self, contents: Optional[bytes]) -> None:
@@ -269,13 +274,18 @@ class Tokenizer:
 
     def _encode_blocks(self, docs: Documents, special: str, threads: Optional[int]) -> Iterator[Tuple[Ids, Numbers]]:
         mode = special_of(special).value
+        if threads is not None and threads < 0:
+            raise BpeValueError(f"threads={threads}: must be a number of threads, or None", 64)
         if threads is None:
             threads = 0 if _batch.is_main_process() else 1
-        for block in _batch.blocks(docs):
-            yield _batch.encode_block(self._lib, self._handle, block, mode, threads)
+
+        def encode(block: _batch.Block) -> Tuple[Ids, Numbers]:
+            return _batch.encode_block(self._lib, self._handle, block, mode, threads)
+
+        return (map if threads == 1 else _batch.overlapped)(encode, _batch.blocks(docs))
 
     def encode_iter(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> Iterator[Ids]:
-        """As encode_batch, but yields the arrays one by one, and takes some MB of documents at a time.
+        """As encode_batch, but yields the arrays one by one, and takes some 10 MB of documents at a time.
 
         >>> [len(ids) for ids in tok.encode_iter(["low lower", "", "low"])]
         [2, 0, 1]

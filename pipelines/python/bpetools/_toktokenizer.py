@@ -17,8 +17,8 @@ BYTES = 256
 class BPETokenizer:
     """The class of PyPI's toktokenizer, for programs that use it. Its attribute tokenizer is the Tokenizer behind it.
 
-    As there, vocab_size is the number of merges; but before their ids are those of all 256 bytes (there bytes from 128 on
-    share the ids of merges), files are tokenizer.json, and merges stay inside words, by the pattern gpt2.
+    As there, vocab_size is the number of merges; but before their ids are those of all 256 bytes (there bytes from 128
+    on share the ids of merges), files are tokenizer.json, and merges stay inside words, by the pattern gpt2.
 
     >>> bpe = bpetools.BPETokenizer()
     >>> bpe.train("low low low lower lower newest newest newest newest", 12)
@@ -38,7 +38,7 @@ class BPETokenizer:
         from ._commands import train_from_iterator
 
         texts = [text] if isinstance(text, (str, bytes, bytearray, memoryview)) else text
-        self.tokenizer = train_from_iterator(texts, vocab_size=BYTES + vocab_size)
+        self.tokenizer = train_from_iterator(texts, vocab_size=BYTES + vocab_size, special_tokens=())
 
     @classmethod
     def from_pretrained(cls, file: Path) -> BPETokenizer:
