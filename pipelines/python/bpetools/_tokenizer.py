@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
     Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
     SpecialTokens = Union[Iterable[str], Dict[str, int]]
+    Buffer = Tuple[Any, memoryview]
     TokenIds = Union[Iterable[int], NDArray[np.integer[Any]]]
 
 ROOM = 16 << 10  # of ids; a text of so many bytes mostly has no more
+FULL = ctypes.c_size_t(ROOM)
+SHORT = 512  # bytes of text; of these
+LENGTHS = [ctypes.c_size_t.from_param(n) for n in range(SHORT)]  # is made once what takes a tenth of a call
 
 
 def read_tokenizer_json(path: str) -> Optional[bytes]:
@@ -68,18 +72,10 @@ def special_of(special: str) -> ctypes.c_int:
     return SPECIAL[special]
 
 
-class Buffer:
-    """Room for ids, and the arguments that say where it is."""
-
-    __slots__ = ("n", "room", "place", "length", "view")
-
-    def __init__(self, n: int) -> None:
-        ids = (ctypes.c_uint32 * n)()
-        self.n = n
-        self.room = ctypes.c_size_t(n)
-        self.place = ctypes.byref(ids)
-        self.length = ctypes.c_size_t()  # of the text
-        self.view = memoryview(ids).cast("B").cast("I")
+def buffer_of(n: int) -> Buffer:
+    """Room for n ids: as an argument, and as a view."""
+    ids = (ctypes.c_uint32 * n)()
+    return ctypes.byref(ids), memoryview(ids).cast("B").cast("I")
 
 
 class Tokenizer:
@@ -98,8 +94,9 @@ class Tokenizer:
     'low lower newest'
     """
 
-    __slots__ = ("_lib", "_handle", "_pool", "_source", "_json", "_eos", "_pad", "__weakref__")
+    __slots__ = ("_lib", "_encode", "_handle", "_pool", "_source", "_json", "_eos", "_pad", "__weakref__")
     _lib: Any
+    _encode: Any  # its bpe_encode
     _handle: ctypes.c_void_p
     _pool: List[Buffer]  # those that no call uses
     _source: Tuple[str, Optional[str], List[bytes]]  # name, pattern and special tokens
@@ -130,7 +127,7 @@ class Tokenizer:
             handle = lib.bpe_open_memory(contents, len(contents), shown, split, words)
         if not handle:
             fail(name=name)
-        self._handle, self._pool = ctypes.c_void_p(handle), []
+        self._encode, self._handle, self._pool = lib.bpe_encode, ctypes.c_void_p(handle), []
         weakref.finalize(self, lib.bpe_close, handle).atexit = False
         eos, pad = lib.bpe_eos_id(handle), lib.bpe_pad_id(handle)
         self._eos, self._pad = None if eos < 0 else eos, None if pad < 0 else pad
@@ -251,21 +248,30 @@ class Tokenizer:
         except (AttributeError, UnicodeEncodeError, KeyError):
             data, mode = _batch.utf8(text), special_of(special)
         n = len(data)
+        if n > ROOM:
+            return self._encode_long(data, mode, n // 2)
         try:
-            buffer = self._pool.pop() if n <= ROOM else Buffer(n // 2)
+            buffer = self._pool.pop()
         except IndexError:
-            buffer = Buffer(ROOM)
-        while True:
-            buffer.length.value = len(data)
-            n = self._lib.bpe_encode(self._handle, data, buffer.length, mode, buffer.place, buffer.room)
-            if n <= buffer.n:
-                break
-            buffer = Buffer(n)
+            buffer = buffer_of(ROOM)
+        place, view = buffer
+        n = self._encode(self._handle, data, LENGTHS[n] if n < SHORT else ctypes.c_size_t(n), mode, place, FULL)
+        if not 0 <= n <= ROOM:
+            return self._encode_long(data, mode, n)
+        ids: List[int] = view[:n].tolist()
+        self._pool.append(buffer)
+        return ids
+
+    def _encode_long(self, data: bytes, mode: ctypes.c_int, n: int) -> List[int]:
+        """n: how many ids there are, perhaps; negative: it has failed."""
+        room = -1
+        while n > room:
+            room = n
+            place, view = buffer_of(room)
+            n = self._encode(self._handle, data, ctypes.c_size_t(len(data)), mode, place, ctypes.c_size_t(room))
         if n < 0:
             fail()
-        ids: List[int] = buffer.view[:n].tolist()
-        if buffer.n == ROOM:
-            self._pool.append(buffer)
+        ids: List[int] = view[:n].tolist()
         return ids
 
     def encode_ordinary(self, text: Text) -> List[int]:
