@@ -189,14 +189,17 @@ static int go_on(struct job *j, int status, struct buf *said, struct err *e)
 {
     enum { ROUNDS_MAX = 20 };
     uint64_t was = 0, is = 0;
-    bool once = resume_reads_once(buf_str(&inputs));
+    const bool once = resume_reads_once(buf_str(&inputs)), alone = once && asked->n_files == 1;
     for (int round = 0, idle = 0; status == EX_TEMPFAIL && round < ROUNDS_MAX; round++, was = is) {
+        if (alone && round) /* its text has been read: it must come again */
+            break;
         if (prepare(e) || want(&is, e))
             return -1;
         idle = round && is == was ? idle + 1 : 0; /* once: a kill came before anything was kept */
         if (idle && (idle > 1 || once))           /* what is no file has been read */
             break;
-        if (round == 0 && watch_reads_input(asked->files, asked->n_files) && command_input_check(j, e))
+        if (round == 0 && !asked->status && watch_reads_input(asked->files, asked->n_files) &&
+            command_input_check(j, e))
             return -1;
         if (round)
             say_going_on(j, "with what is missing");

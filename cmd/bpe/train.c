@@ -72,7 +72,7 @@ static int run(struct job *j, struct err *e)
     bool listed = self.chunk.source.files_from || self.chunk.source.files0_from;
     if (check_fan_out(j, e))
         return -1;
-    if (!listed && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
+    if (!listed && !self.chunk.has_status && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
     if (self.keep)
         return train_keep(&self, j, e);

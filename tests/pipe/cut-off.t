@@ -55,6 +55,8 @@ is "${PIPESTATUS[*]}" "0 0 0 0 0" "a file needs no such word"
 bpe train -v 300 --input-status=3 -o model.json 3<well < <(cat in.txt)
 bpe train -v 300 -o want.json in.txt
 same model.json want.json "bpe train, of a text that has ended"
+bpe train -v 257 --input-status=3 -o empty.json 3<well < <(:)
+is "$? $(bpe-model --info empty.json | grep -c '^ids: 257')" "0 1" "  also of none at all"
 bpe train -v 300 --input-status=3 -o none.json 3</dev/null < <(cat in.txt) 2>err
 is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed " "  cut off"
 shard() { bpe shard -m model.json -n 20k "$@" >out 2>err; }
