@@ -49,3 +49,12 @@ def raised(kind, call, *arguments, **options):
     except kind as error:
         return error
     return None
+
+
+def descendants():
+    """(pid, name) of the programs that this process has started, and these; the first is the first of them."""
+    table = [line.split(None, 2) for line in lib.must("ps", "-eo", "pid,ppid,comm").decode().split("\n")[1:-1]]
+    ours = {str(os.getpid())}
+    for _ in range(5):
+        ours |= {pid for pid, parent, _ in table if parent in ours}
+    return [(int(pid), name) for pid, _, name in table if pid in ours and name.startswith("bpe")]

@@ -21,6 +21,7 @@ own = lib.read("tokenizer.json")
 
 # ---- Documentation ----
 
+lib.write("docs.jsonl", '{"text":"' + package.TEXT + '"}\n')
 if np:
     finder, runner, failures = doctest.DocTestFinder(), doctest.DocTestRunner(verbose=False), []
     for module in [m for n, m in sorted(sys.modules.items()) if n.split(".")[0] == "bpetools"]:

@@ -128,11 +128,15 @@ def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
         first += len(chunk)
 
 
-def blocks(docs: Documents) -> Iterator[Block]:
+def check_documents(docs: object) -> None:
     if isinstance(docs, (str, bytes, bytearray, memoryview)):
         raise BpeValueError("this is one text, and documents are wanted: use encode(text), or a list, [text]", 64)
     if isinstance(docs, dict) or hasattr(docs, "columns"):
         raise BpeValueError(f"{type(docs).__name__}: documents are wanted, which are one column: docs['text'], say", 64)
+
+
+def blocks(docs: Documents) -> Iterator[Block]:
+    check_documents(docs)
     if type(docs).__module__.startswith("pyarrow"):
         return blocks_of_arrow(getattr(docs, "chunks", (docs,)))
     return blocks_of_iterable(docs)

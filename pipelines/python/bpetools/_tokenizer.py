@@ -5,7 +5,7 @@ import ctypes
 import os
 import weakref
 
-from . import _batch
+from . import _batch, _files
 from ._errors import BpeError, BpeValueError
 from ._library import fail, library
 
@@ -171,6 +171,9 @@ class Tokenizer:
         tok._open(tok._json)
         return tok
 
+    train = staticmethod(_files.train)
+    train_from_iterator = staticmethod(_files.train_from_iterator)
+
     # ---- Saving ----
 
     def to_str(self) -> str:
@@ -328,6 +331,9 @@ class Tokenizer:
         (array([268, 267, 264, 268], dtype=uint32), array([0, 3, 4], dtype=uint64))
         """
         return _batch.joined(list(self._encode_blocks(docs, special, threads)))
+
+    encode_files = _files.encode_files
+    shard = _files.shard
 
     # ---- Decoding ----
 

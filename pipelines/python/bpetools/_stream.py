@@ -1,0 +1,169 @@
+# _stream.py - any iterable of documents as a stream of bytes for a program, block by block
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+
+from ._batch import check_documents, utf8
+from ._errors import BpeValueError
+
+TYPE_CHECKING = False  # see _errors.py
+if TYPE_CHECKING:
+    from typing import Any, Callable, Deque, Iterable, Iterator, List, Optional, Tuple, Union
+
+    Groups = Iterable[Tuple[int, List[Any]]]
+    Progress = Union[None, bool, Callable[[int, Optional[int]], object]]
+
+BLOCK = 256 << 10  # characters of documents that are gathered, about
+ARROW_ROWS = 1 << 10  # of pyarrow's arrays, taken at once, at most
+ERRORS = {"error": "strict", "replace": "replace", "skip": "ignore"}  # invalid= in Python's words
+
+
+# ---- Documents ----
+
+
+def rows_of_arrow(array: Any) -> Iterator[Any]:
+    """The values of an array of pyarrow, some at a time, as Python has them."""
+    for chunk in filter(len, getattr(array, "chunks", (array,))):
+        step = max(1, min(ARROW_ROWS, (BLOCK * len(chunk)) // (chunk.nbytes + 1)))
+        for start in range(0, len(chunk), step):
+            yield from chunk.slice(start, step).to_pylist()
+
+
+def rows_of(docs: Any) -> Iterator[Any]:
+    return rows_of_arrow(docs) if type(docs).__module__.startswith("pyarrow") else iter(docs)
+
+
+def documents_of(docs: Any, text: Optional[str]) -> Iterator[Any]:
+    """Each document; text is the field with it, if docs has rows."""
+    if text is None:
+        check_documents(docs)
+        return rows_of(docs)
+    if hasattr(docs, "columns"):  # a table of pandas, polars or pyarrow
+        return rows_of(docs[text])
+    return (row[text] for row in docs)
+
+
+def groups_of(documents: Iterator[Any], first: int = 0) -> Iterator[Tuple[int, List[Any]]]:
+    """The documents in lists of some, with the index of the first in each."""
+    size, some = 0, []
+    for document in documents:
+        some.append(document)
+        try:
+            size += len(document) + 16
+        except TypeError:
+            utf8(document, first + len(some) - 1)  # says what it is
+        if size >= BLOCK:
+            yield first, some
+            first, size, some = first + len(some), 0, []
+    if some:
+        yield first, some
+
+
+# ---- As bytes ----
+
+
+def encode(document: Any, index: int, invalid: str) -> bytes:
+    """A document in UTF-8; what it has that is not text is what invalid says."""
+    if isinstance(document, dict):
+        why = f"document {index} is a dict: name its field with the text, as text={next(iter(document), 'text')!r}"
+        raise BpeValueError(why, 64, document=index)
+    if isinstance(document, str):
+        if invalid == "error":
+            return utf8(document, index)
+        other = "\ufffd" if invalid == "replace" else ""
+        return re.sub("[\ud800-\udfff]", other, document).encode()
+    data = utf8(document, index)
+    try:
+        text = data.decode("utf-8", ERRORS[invalid])
+    except UnicodeDecodeError as error:
+        name, byte = f"document {index}", data[error.start]
+        why = f"{name}: byte {error.start}: invalid UTF-8 (0x{byte:02X}); see invalid"
+        raise BpeValueError(why, 65, name, error.start, document=index) from None
+    return data if invalid == "error" else text.encode()
+
+
+def encode_all(first: int, documents: List[Any], invalid: str) -> List[bytes]:
+    if invalid not in ERRORS:
+        raise BpeValueError(f"invalid={invalid!r}: must be {', '.join(map(repr, ERRORS))}", 64)
+    try:
+        return [*map(str.encode, documents)]
+    except (TypeError, UnicodeEncodeError):  # some are bytes, or one cannot be encoded
+        return [encode(document, first + i, invalid) for i, document in enumerate(documents)]
+
+
+def ended_blocks(groups: Groups, invalid: str) -> Iterator[bytes]:
+    """For --fe: each document ends with a byte FE. Nothing needs an escape, so it is four times as fast as JSON."""
+    for first, some in groups:
+        yield b"\xfe".join([*encode_all(first, some, invalid), b""])
+
+
+PLAIN = bytes(byte for byte in range(0x20, 0x100) if byte not in b'"\\')
+ESCAPES = {byte: b"\\u%04x" % byte for byte in range(0x20)}
+ESCAPES.update({0x22: b'\\"', 0x5C: b"\\\\", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t"})
+
+
+def json_string(data: bytes) -> bytes:
+    """UTF-8 as a string of JSON, without the quotes. What this makes must not change: work that goes on later, perhaps
+    by another version, has offsets in it."""
+    special = data.translate(None, PLAIN)
+    for byte in sorted(set(special), reverse=True):  # the backslash first, as others get one
+        data = data.replace(bytes((byte,)), ESCAPES[byte])
+    return data
+
+
+def json_lines(groups: Groups, ids: Deque[str], invalid: str) -> Iterator[bytes]:
+    """For --jsonl --id=id. The ids are taken from the queue."""
+    for first, some in groups:
+        pairs = [(json_string(text), json_string(ids.popleft().encode())) for text in encode_all(first, some, invalid)]
+        yield b"".join([b'{"text":"%b","id":"%b"}\n' % pair for pair in pairs])
+
+
+# ---- Progress ----
+
+
+class Meter:
+    """Tells how far the work is: a bar of tqdm, or a function that gets how much is done, and of how much (or None)."""
+
+    def __init__(self, progress: Progress, unit: str, total: Optional[int] = None) -> None:
+        self.total, self.call = total, progress if callable(progress) else None
+        self.bar: Any = None
+        if progress is True:
+            with contextlib.suppress(ImportError):
+                tqdm = importlib.import_module("tqdm.auto").tqdm
+                self.bar = tqdm(total=total, unit=unit, unit_scale=True)
+
+    def __enter__(self) -> Meter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    @property
+    def active(self) -> bool:
+        return self.bar is not None or self.call is not None
+
+    def tell(self, done: int, total: Optional[int] = None) -> None:
+        self.total = total or self.total
+        if self.call:
+            self.call(done, self.total)
+        if self.bar is not None:
+            self.bar.total = self.total
+            self.bar.update(done - self.bar.n)
+
+    def hear(self, line: Any) -> None:
+        """A line of --progress=json, of files."""
+        self.tell(line["read"], line["total"])
+
+    def hear_rest(self, line: Any) -> None:
+        """The same while documents are streamed: what is done with them."""
+        if self.bar is not None and line.get("doing"):
+            self.bar.set_postfix_str(line["doing"])
+
+    def watch(self, groups: Groups) -> Iterator[Tuple[int, List[Any]]]:
+        """Passes documents on, and counts them."""
+        for first, some in groups:
+            yield first, some
+            self.tell(first + len(some))

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# Shards by the package: those of bpe shard, of files and of documents; and of documents that come again after a kill.
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import package
+from package import descendants, lib, raised
+
+bpetools, TOP = package.load(), sys.argv[1:]
+from bpetools import BpeError, BpeValueError, Tokenizer
+
+RNG = random.Random(7)
+WORDS = 'low lower newest wide 日本 é \n " \\ \t \0 <|endoftext|>'.split(" ") + [" "]
+DOCS = ["".join(RNG.choice(WORDS) + " " for _ in range(RNG.choice([0, 1, 9, 99, 800]))) for _ in range(1500)]
+NAMES = [f'id "{i}"\n' if i % 7 == 0 else f"é{i}" for i in range(len(DOCS))]
+tok = Tokenizer("tokenizer.json")
+
+
+def tree(top):
+    """What is in a directory: the bytes of each file, by its path."""
+    return {
+        os.path.relpath(os.path.join(path, name), top): lib.read(os.path.join(path, name))
+        for path, _, names in os.walk(top)
+        for name in names
+    }
+
+
+def of_line(*options, docs=DOCS):
+    """What the command makes of the same documents."""
+    shutil.rmtree("line", ignore_errors=True)
+    lines = "".join(json.dumps({"text": doc, "id": name}) + "\n" for doc, name in zip(docs, NAMES))
+    lib.must("bpe", "shard", "-m", "tokenizer.json", "-o", "line", "--jsonl", *options, data=lines.encode())
+    return tree("line")
+
+
+def same(directory, want):
+    """Equal, but for the tokenizer, which the package puts there, and where the text of documents is in other JSON."""
+
+    def plain(files):
+        return {name: data for name, data in files.items() if name not in ("tokenizer.json", "manifest.json")}
+
+    got, checksum = tree(directory), json.loads(want["manifest.json"])["checksum"]
+    return plain(got) == plain(want) and json.loads(got["manifest.json"])["checksum"] == checksum
+
+
+# ---- Whatever the documents are in ----
+want = of_line("-n", "50000", "--eot=before", "--special=text")
+manifest = tok.shard(iter(DOCS), "plain", tokens=50000, eot="before")
+lib.ok(same("plain", want) and manifest["complete"], "documents of a generator: the shards of bpe shard")
+lib.ok(lib.read("plain/tokenizer.json") == lib.read("tokenizer.json"), "  with the tokenizer beside them")
+tok.shard((doc.encode() for doc in DOCS), "bytes", tokens=50000, eot="before")
+lib.ok(tree("bytes") == tree("plain"), "documents as bytes: the same")
+rows = ({"text": doc, "name": name} for doc, name in zip(DOCS, NAMES))
+tok.shard(
+    rows, "rows", tokens=50000, eot="before", special="token", text="text", ids="name", table=True, format="raw", test=1
+)
+want = of_line("-n", "50000", "--eot=before", "--id=id", "--docs", "-f", "raw", "--test=1")
+lib.ok(same("rows", want), "rows with ids, special tokens, a shard for tests")
+lib.ok(not os.path.exists("rows/.work"), "  and nothing is left")
+
+
+class Untouched:
+    def __iter__(self):
+        raise AssertionError("it was read")
+
+
+lib.ok(
+    tok.shard(Untouched(), "plain", tokens=50000, eot="before") == manifest,
+    "of a complete directory no document is read",
+)
+error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=40000, eot="before")
+lib.ok(error and error.exit_code == 64 and "another value of -n" in str(error), "  and other options are wrong", error)
+
+
+def dying():
+    """Those that encode are killed meanwhile."""
+    for i, doc in enumerate(DOCS):
+        yield doc
+        if i == 1100:
+            while sum(name == "bpe-encode" for _, name in descendants()) < 2:
+                time.sleep(0.01)
+            for pid, name in descendants():
+                if name == "bpe-encode":
+                    os.kill(pid, signal.SIGKILL)
+
+
+error = raised(BpeError, tok.shard, dying(), "died", tokens=50000, eot="before", jobs=2)
+lib.ok(
+    error and error.exit_code == 75 and "run the same command again" in str(error),
+    "where programs die, it is to be called again",
+    error,
+)
+tok.shard(iter(DOCS), "died", tokens=50000, eot="before")
+lib.ok(tree("died") == tree("plain"), "  and goes on")
+
+# ---- Files ----
+lib.write("a.txt", "low<|endoftext|>lower<|endoftext|>newest " * 50)
+lib.write("b.txt", "wide")
+shutil.rmtree("line", ignore_errors=True)
+lib.must(
+    "bpe",
+    "shard",
+    "-m",
+    "tokenizer.json",
+    "-o",
+    "line",
+    "-n",
+    "50",
+    "--shuffle=documents",
+    "--test=1",
+    "--eot=after",
+    "a.txt",
+    "b.txt",
+)
+told = []
+manifest = tok.shard(
+    "?.txt", "files", tokens=50, shuffle=True, test=1, eot="after", progress=lambda *how: told.append(how)
+)
+lib.ok(
+    same("files", tree("line")) and tree("files")["manifest.json"] == tree("line")["manifest.json"],
+    "files: the shards of bpe shard",
+)
+size = os.path.getsize("a.txt") + os.path.getsize("b.txt")
+lib.ok(told and told[-1] == (size, size), "  and progress is in bytes", told)
+error = raised(BpeError, tok.shard, ["low lower\nnewest"], "none")
+lib.ok(
+    error and "iter(docs)" in str(error) and not os.path.exists("none"), "a list of documents is none of files", error
+)
+for options in ({"ids": "id"}, {"last": "none"}, {"dtype": "int8"}, {"special": "no"}):
+    lib.ok(
+        raised(BpeValueError, tok.shard, "a.txt", "none", **options) and not os.path.exists("none"),
+        f"  nor are {options} right",
+    )
+other = bpetools.train("a.txt", 260)
+error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
+lib.ok(error and "another tokenizer" in str(error), "another tokenizer is seen", error)
+
+# ---- Documents that come again after a kill ----
+# A process of its own makes them, waits until there are shards, which is when what has come is durable, and kills itself; the next one
+# goes on. What it must not read again is other text then.
+SCENES = {
+    "in order": (1100, {"eot": "before"}),
+    "ids": (1400, {"ids": True, "table": True}),
+    "for tests": (1200, {"test": 2, "ids": True, "eot": "after"}),
+    "a part for tests": (1200, {"test": 0.3}),
+    "shuffled": (1200, {"shuffle": True, "special": "token", "eot": "before"}),
+}
+CHILD = """
+import os, signal, sys, time
+sys.argv = ["", "child"]
+exec(open({script!r}).read().partition("# ---- Whatever")[0].replace("package.load()", "__import__('bpetools')"))
+def documents(kill, skipped):
+    for i, doc in enumerate(DOCS):
+        if i == kill:
+            for _ in range({ticks}):
+                if os.path.exists({directory!r} + "/manifest.json") and b'"first":' in lib.read({directory!r} + "/manifest.json"):
+                    break
+                time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield "other" if i < skipped else doc
+options = {options!r}
+if options.pop("ids", None):
+    options["ids"] = iter(NAMES)
+tok.shard(documents({kill}, {skipped}), {directory!r}, tokens=12000, jobs=2, **options)
+"""
+
+
+def start(directory, options, kill=-1, skipped=0):
+    ticks = 60 if "shuffle" in options else 300
+    code = CHILD.format(
+        ticks=ticks, script=os.path.abspath(SCRIPT), options=options, directory=directory, kill=kill, skipped=skipped
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": f"{package.ROOT}:{os.path.dirname(SCRIPT)}"}
+    )
+
+
+SCRIPT = os.path.join(lib.TESTS, "python", "shard.t")
+children = [start(f"killed {n}", options, kill) for n, (kill, options) in enumerate(SCENES.values())]
+lib.ok({child.wait() for child in children} == {-signal.SIGKILL}, "all were killed")
+done = []
+for n, (label, (kill, options)) in enumerate(SCENES.items()):
+    manifest = json.loads(lib.read(f"killed {n}/manifest.json"))
+    last = {shard["split"]: shard["last"]["line"] - 1 for shard in manifest["shards"]}  # of each split
+    both = len(last) == 2 and min(last.values())
+    done.append(0 if "shuffle" in options else both if options.get("test") == 0.3 else max(last.values()))
+    lib.ok(not manifest["complete"] and (n > 2 or done[n] > 100), f"{label}: a part is done", done)
+
+# ---- What are not the same documents ----
+
+
+class Rows:
+    """As a dataset has it."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        raise AssertionError("not skipped")
+
+    def skip(self, n):
+        told.append(n)
+        return self.rows[n:]
+
+
+error = raised(
+    BpeValueError, tok.shard, Rows(DOCS), "killed 1", tokens=12000, ids=[*NAMES[1:], "x"], table=True, jobs=2
+)
+want = f"document {done[1]} is {NAMES[done[1] + 1]!r}, and was {NAMES[done[1]]!r} when these shards were begun"
+lib.ok(
+    error and want in str(error) and error.document == done[1] == told[-1],
+    "other documents are seen by their ids",
+    error,
+)
+error = raised(BpeValueError, tok.shard, iter(DOCS[: done[0]]), "killed 0", tokens=12000, eot="before", jobs=2)
+lib.ok(error and "there are fewer documents than before" in str(error), "  and fewer documents by their number", error)
+
+# ---- The same ones ----
+children = [start(f"killed {n}", options, -1, done[n]) for n, (_, options) in enumerate(SCENES.values())]
+children += [start(f"want {n}", options) for n, (_, options) in enumerate(SCENES.values())]
+lib.ok({child.wait() for child in children} == {0}, "they go on")
+for n, label in enumerate(SCENES):
+    lib.ok(
+        tree(f"killed {n}") == tree(f"want {n}"),
+        f"{label}: {done[n]} documents are not read again, and all is as it should be",
+    )
+sys.exit(lib.done())
