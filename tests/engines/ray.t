@@ -2,7 +2,7 @@
 # bpe ray makes the model and the shards of the plain line on a cluster of three nodes, also when processes and nodes die.
 . "$(dirname "$0")/engine.sh"
 engine ray 'apt-get install rclone zstd' rclone zstd
-engine_python ray 'ray==2.60.0 pyarrow' ray pyarrow
+engine_python ray 'ray==2.60.0 pyarrow numpy pandas' ray pyarrow
 PATH=$(dirname "$(command -v "$python")"):$PATH
 fan_out=$TOP/pipelines/ray/fan_out.py
 here=$PWD
@@ -528,5 +528,9 @@ refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m s
 refuses 64 "bpe ray shard: data/1.txt: *must end in .parquet" bpe ray shard -o none "${flow[@]}" --text=text data/1.{parquet,txt}
 refuses 66 "bpe ray shard: no.parquet: *No such file*" bpe ray shard -o none "${flow[@]}" --text=text no.parquet
 refuses 73 "bpe ray shard: data/1.txt/x: cannot create: *" bpe ray shard -o none "${flow[@]}" --text=data/1.txt/x data/1.parquet
+
+# ---- The Python package ----
+"$python" "$TOP/tests/python/readme.t" ray >out 2>err
+like "$? $(grep ray out)" "0 ok *encoded.take(1)*" "what its README says of Ray" || sed 's/^/# /' out err
 
 done_testing

@@ -3,7 +3,7 @@
 # bpe spark train and shard: a master and two workers on this machine; executors that die, tasks that run twice, tasks that fail.
 . "$(dirname "$0")/engine.sh"
 engine spark 'apt-get install openjdk-17-jre-headless' java
-engine_python spark pyspark==4.3.0 pyspark
+engine_python spark 'pyspark==4.3.0 pyarrow numpy pandas' pyspark
 spark=$("$python" -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')
 real_path=$PATH
 export PATH=${python%/*}:$PATH PYSPARK_PYTHON=$python
@@ -198,5 +198,9 @@ mkdir lacks
 printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$(command -v python3)" >lacks/python3 # without any packages
 chmod +x lacks/python3
 PATH=$PWD/lacks:$real_path fails 127 "bpe spark: Python's pyspark is not installed for *; pip install pyspark" bpe spark train -v 1000 data/1.txt
+
+# ---- The Python package ----
+"$python" "$TOP/tests/python/readme.t" pyspark >out 2>err
+like "$? $(grep spark.stop out)" "0 ok *" "what its README says of Spark" || sed 's/^/# /' out err
 
 done_testing
