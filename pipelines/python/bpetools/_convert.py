@@ -120,11 +120,13 @@ def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: 
 def to_transformers(tok: Tokenizer, options: Dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
     made = load("transformers").PreTrainedTokenizerFast
     settings = {"clean_up_tokenization_spaces": False, **names_of(tok), **options}
-    return made(tokenizer_object=to_tokenizers(tok), **settings)
+    found: transformers.PreTrainedTokenizerFast = made(tokenizer_object=to_tokenizers(tok), **settings)
+    return found
 
 
 def to_tokenizers(tok: Tokenizer) -> tokenizers.Tokenizer:
-    return load("tokenizers").Tokenizer.from_str(tok.to_str())
+    found: tokenizers.Tokenizer = load("tokenizers").Tokenizer.from_str(tok.to_str())
+    return found
 
 
 def to_tiktoken(tok: Tokenizer, name: str) -> tiktoken.Encoding:
@@ -136,9 +138,10 @@ def to_tiktoken(tok: Tokenizer, name: str) -> tiktoken.Encoding:
             ranks = dict(line.split() for line in file)
         with open(f"{path}.json", "rb") as file:
             facts = json.load(file)
-    return encoding(
+    found: tiktoken.Encoding = encoding(
         name=name,
         pat_str=facts["pat_str"],
         mergeable_ranks={base64.b64decode(token): int(rank) for token, rank in ranks.items()},
         special_tokens=facts["special_tokens"],
     )
+    return found
