@@ -77,12 +77,14 @@ def block_of(first: int, owner: object, start: int, offsets: Numbers) -> Block:
 
 
 def block_of_list(first: int, documents: List[Any]) -> Block:
+    """The list is empty then: none of it is needed any more."""
     import numpy as np
 
     try:
         encoded = list(map(str.encode, documents))
     except (TypeError, UnicodeEncodeError):  # some are bytes, or one cannot be encoded
         encoded = [utf8(text, first + i) for i, text in enumerate(documents)]
+    documents.clear()
     offsets = np.zeros(len(encoded) + 1, np.uint64)
     np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(encoded)), out=offsets[1:])
     owner = encoded[0] if len(encoded) == 1 else b"".join(encoded)
@@ -98,8 +100,8 @@ def blocks_of_iterable(docs: Iterable[Any]) -> Iterator[Block]:
         except TypeError:
             utf8(text, first + len(some) - 1)  # says what it is
         if size >= BLOCK:
-            yield block_of_list(first, some)
-            first, size, some = first + len(some), 0, []
+            start, first, size = first, first + len(some), 0
+            yield block_of_list(start, some)
     if some:
         yield block_of_list(first, some)
 
@@ -203,6 +205,7 @@ def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any]) -> Iterator
             if failure:  # of an earlier document than what is raised here
                 raise failure
         yield returned
+        del returned, outcome  # they are large
 
 
 def joined(parts: List[Tuple[Ids, Numbers]]) -> Tuple[Ids, Numbers]:

@@ -33,8 +33,8 @@ LENGTHS = [ctypes.c_size_t.from_param(n) for n in range(SHORT)]  # is made once 
 
 
 def read_tokenizer_json(path: str) -> Optional[bytes]:
-    """The contents of a tokenizer.json, or None if the file is another: it has a list of merges, as neither tekken.json nor
-    vocab.json has."""
+    """The contents of a tokenizer.json, or None if the file is another: it has a list of merges, as tekken.json and
+    vocab.json have not."""
     import re
 
     if not os.path.isfile(path):
