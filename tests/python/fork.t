@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tokenizer in processes that are forked or started anew, as the workers of a DataLoader are: the same ids, and no warning.
+# Tokenizer in processes that are forked or started anew, as the workers of a DataLoader are: the same ids, no warning.
 import os
 import shutil
 import sys

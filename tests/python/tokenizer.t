@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Tokenizer of the package: opening, tokens, decoding, errors, copies; the examples in its documentation.
 import doctest
-import glob
+import importlib
 import os
+import pathlib
 import pickle
 import shutil
-import subprocess
 import sys
 import threading
 
@@ -24,7 +24,8 @@ own = lib.read("tokenizer.json")
 lib.write("docs.jsonl", '{"text":"' + package.TEXT + '"}\n')
 if np:
     finder, runner, failures = doctest.DocTestFinder(), doctest.DocTestRunner(verbose=False), []
-    for module in [m for n, m in sorted(sys.modules.items()) if n.split(".")[0] == "bpetools"]:
+    for name in sorted(pathlib.Path(package.ROOT, "bpetools").glob("*.py")):
+        module = bpetools if name.stem == "__init__" else importlib.import_module("bpetools." + name.stem)
         for test in finder.find(module, extraglobs={"tok": tok}):
             runner.run(test, out=failures.append)
     lib.ok(not runner.failures, "the examples of the documentation are true", "".join(failures))

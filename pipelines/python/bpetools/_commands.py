@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from ._process import Words
     from ._stream import Progress
-    from ._tokenizer import Path, Tokenizer
+    from ._model import Path
+    from ._tokenizer import Tokenizer
 
     Files = Union[Path, Iterable[Path]]
     Field = Union[bool, str]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import tokenizers
     import transformers
 
-    from ._tokenizer import Path, Tokenizer
+    from ._model import Model, Path
+    from ._tokenizer import Tokenizer
 
 FORMATS = ("json", "tiktoken", "gpt2", "hf-dir", "merges")
 
@@ -46,7 +47,7 @@ def run_model(words: List[str | bytes], contents: Optional[bytes] = None) -> byt
     return done.stdout
 
 
-def read_as_json(tok: Tokenizer) -> bytes:
+def read_as_json(tok: Model) -> bytes:
     """The tokenizer.json that the tokenizer's file means, if it still is the one that was opened."""
     name, pattern, special = tok._source
     words: List[str | bytes] = ["--", os.fsencode(name)]

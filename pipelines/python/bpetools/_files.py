@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ._commands import Field, Files
     from ._shards import Ids
     from ._stream import Progress
-    from ._tokenizer import Path, Tokenizer
+    from ._model import Path
+    from ._tokenizer import Tokenizer
 
 
 def train(files: Files, vocab_size: int, **options: Any) -> Tokenizer:

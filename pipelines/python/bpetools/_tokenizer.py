@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import weakref
 
 from . import _batch, _files
 from ._errors import BpeError, BpeValueError
-from ._library import fail, library
+from ._library import fail
+from ._model import Model
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+    from typing import Any, Iterable, Iterator, List, Optional, Tuple, Union
 
     import numpy as np
     import tiktoken
@@ -20,49 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._batch import Documents, Ids, Numbers, Text
+    from ._model import Buffer, Path, SpecialTokens
 
-    Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
-    SpecialTokens = Union[Iterable[str], Dict[str, int]]
-    Buffer = Tuple[Any, memoryview]
     TokenIds = Union[Iterable[int], NDArray[np.integer[Any]]]
 
 ROOM = 16 << 10  # of ids; a text of so many bytes mostly has no more
 FULL = ctypes.c_size_t(ROOM)
 SHORT = 512  # bytes of text; of these
 LENGTHS = [ctypes.c_size_t.from_param(n) for n in range(SHORT)]  # is made once what takes a tenth of a call
-
-
-def read_tokenizer_json(path: str) -> Optional[bytes]:
-    """The contents of a tokenizer.json, or None if the file is another: it has a list of merges, as tekken.json and
-    vocab.json have not."""
-    import re
-
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        contents = file.read(64)
-        if not contents.lstrip().startswith(b"{"):
-            return None
-        contents += file.read()
-    return contents if re.search(rb'"merges"\s*:\s*\[', contents) else None
-
-
-def words_of(special_tokens: Optional[SpecialTokens]) -> List[bytes]:
-    """As the programs' option -s has them."""
-    if isinstance(special_tokens, (str, bytes)):
-        raise BpeValueError("special_tokens is one string: give a list, or a dict with ids", 64)
-    if isinstance(special_tokens, dict):
-        return [f"{token}={number}".encode() for token, number in special_tokens.items()]
-    return [token.encode() for token in special_tokens or ()]
-
-
-def restore(contents: bytes, name: str, eos: Optional[int], pad: Optional[int]) -> Tokenizer:
-    """For pickle."""
-    tok = Tokenizer.from_buffer(contents, name)
-    tok._eos, tok._pad = eos, pad
-    return tok
-
-
 SPECIAL = {"token": ctypes.c_int(0), "text": ctypes.c_int(1), "error": ctypes.c_int(2)}  # enum bpe_special
 
 
@@ -78,7 +43,7 @@ def buffer_of(n: int) -> Buffer:
     return ctypes.byref(ids), memoryview(ids).cast("B").cast("I")
 
 
-class Tokenizer:
+class Tokenizer(Model):
     """A tokenizer: text to the ids of its tokens, and back, in this process.
 
     Tokenizer(path) opens a file or directory, as from_file does. A tokenizer does not change: threads may share it, and
@@ -94,43 +59,9 @@ class Tokenizer:
     'low lower newest'
     """
 
-    __slots__ = ("_lib", "_encode", "_handle", "_pool", "_source", "_json", "_eos", "_pad", "__weakref__")
-    _lib: Any
-    _encode: Any  # its bpe_encode
-    _handle: ctypes.c_void_p
-    _pool: List[Buffer]  # those that no call uses
-    _source: Tuple[str, Optional[str], List[bytes]]  # name, pattern and special tokens
-    _json: Optional[bytes]  # the tokenizer.json, if it is known
-    _eos: Optional[int]
-    _pad: Optional[int]
+    __slots__ = ()
 
     # ---- Opening ----
-
-    def __init__(
-        self, path: Path, pattern: Optional[str] = None, special_tokens: Optional[SpecialTokens] = None
-    ) -> None:
-        name = os.fsdecode(path)
-        file = os.path.join(name, "tokenizer.json") if os.path.isdir(name) else name
-        self._source = (name, pattern, words_of(special_tokens))
-        self._json = read_tokenizer_json(file)
-        self._open(self._json if file == name else None)
-
-    def _open(self, contents: Optional[bytes]) -> None:
-        """By the contents, or by the name."""
-        name, pattern, special = self._source
-        shown, split = os.fsencode(name), None if pattern is None else pattern.encode()
-        words = (ctypes.c_char_p * (len(special) + 1))(*special, None)
-        lib = self._lib = library()
-        if contents is None:
-            handle = lib.bpe_open(shown, split, words)
-        else:
-            handle = lib.bpe_open_memory(contents, len(contents), shown, split, words)
-        if not handle:
-            fail(name=name)
-        self._encode, self._handle, self._pool = lib.bpe_encode, ctypes.c_void_p(handle), []
-        weakref.finalize(self, lib.bpe_close, handle).atexit = False
-        eos, pad = lib.bpe_eos_id(handle), lib.bpe_pad_id(handle)
-        self._eos, self._pad = None if eos < 0 else eos, None if pad < 0 else pad
 
     @classmethod
     def from_file(
@@ -165,11 +96,7 @@ class Tokenizer:
     @classmethod
     def from_buffer(cls, json: bytes, name: str = "tokenizer.json") -> Tokenizer:
         """Opens the contents of a tokenizer.json. Messages call it by the name."""
-        tok = cls.__new__(cls)
-        tok._source = (name, None, [])
-        tok._json = bytes(json)
-        tok._open(tok._json)
-        return tok
+        return cls._of_contents(json, name)
 
     train = staticmethod(_files.train)
     train_from_iterator = staticmethod(_files.train_from_iterator)
@@ -179,13 +106,6 @@ class Tokenizer:
     def to_str(self) -> str:
         """The tokenizer as a tokenizer.json: as it was, if it is one."""
         return self._to_json().decode()
-
-    def _to_json(self) -> bytes:
-        if self._json is None:
-            from ._convert import read_as_json
-
-            self._json = read_as_json(self)
-        return self._json
 
     def save(self, path: Path, format: Optional[str] = None) -> None:  # pylint: disable=redefined-builtin
         """Writes the tokenizer to a file or directory, which appears when it is complete.
@@ -220,20 +140,6 @@ class Tokenizer:
         from ._convert import to_tiktoken
 
         return to_tiktoken(self, name)
-
-    def __reduce__(self) -> Tuple[Callable[..., Tokenizer], Tuple[Any, ...]]:
-        return restore, (self._to_json(), self._source[0], self._eos, self._pad)
-
-    def __copy__(self) -> Tokenizer:
-        return self
-
-    def __deepcopy__(self, memo: Dict[int, Any]) -> Tokenizer:
-        return self
-
-    @property
-    def fingerprint(self) -> int:
-        """The same number for tokenizers with the same tokens, ids and merges."""
-        return int(self._lib.bpe_fingerprint(self._handle))
 
     # ---- Encoding ----
 
@@ -363,68 +269,3 @@ class Tokenizer:
     ) -> List[str]:
         """The text of each."""
         return [self.decode(ids, skip_special_tokens, errors) for ids in batch]
-
-    # ---- Tokens ----
-
-    @property
-    def vocab_size(self) -> int:
-        """All ids are smaller than this number."""
-        return int(self._lib.bpe_vocab_size(self._handle))
-
-    def __len__(self) -> int:
-        return self.vocab_size
-
-    def token_to_id(self, token: Union[str, bytes]) -> Optional[int]:
-        """The id of a token, or None: a str is its name in tokenizer.json ("\u0120low", as Hugging Face spells " low"),
-        bytes are its bytes (b" low")."""
-        name = token.encode() if isinstance(token, str) else token
-        find = self._lib.bpe_id_of_name if isinstance(token, str) else self._lib.bpe_id_of_bytes
-        number: int = find(self._handle, name, len(name))
-        return None if number < 0 else number
-
-    def _bytes_of(self, function: Callable[..., int], number: int) -> Optional[bytes]:
-        if not 0 <= number < self.vocab_size:
-            return None
-        size, room = 0, 256
-        while True:
-            text = ctypes.create_string_buffer(room)
-            size = function(self._handle, number, text, room)
-            if size <= room:
-                return None if size < 0 else ctypes.string_at(text, size)
-            room = size
-
-    def id_to_token(self, id: int) -> Optional[str]:  # pylint: disable=redefined-builtin
-        """The name of a token in tokenizer.json, or None."""
-        name = self._bytes_of(self._lib.bpe_token_name, id)
-        return None if name is None else name.decode("utf-8", "replace")
-
-    def id_to_bytes(self, id: int) -> Optional[bytes]:  # pylint: disable=redefined-builtin
-        """The bytes of a token, or None."""
-        return self._bytes_of(self._lib.bpe_token_bytes, id)
-
-    def get_vocab(self) -> Dict[str, int]:
-        """The ids of all tokens, by their names."""
-        names = ((self.id_to_token(number), number) for number in range(self.vocab_size))
-        return {name: number for name, number in names if name is not None}
-
-    @property
-    def special_tokens(self) -> Dict[str, int]:
-        """The ids of the special tokens, by their text."""
-        n = ctypes.c_size_t()
-        added = self._lib.bpe_added_tokens(self._handle, ctypes.byref(n))
-        found = (added[i] for i in range(n.value))
-        return {ctypes.string_at(each.text, each.len).decode(): each.id for each in found if each.special}
-
-    @property
-    def eos_token_id(self) -> Optional[int]:
-        """The id of the token that ends a text: the tokenizer's eos_token, else "<|endoftext|>" and the like."""
-        return self._eos
-
-    @property
-    def pad_token_id(self) -> Optional[int]:
-        """The id of the token that pads: the tokenizer's pad_token, else "<pad>" and the like, else eos_token_id."""
-        return self._pad
-
-    def __repr__(self) -> str:
-        counts = f"{self.vocab_size} ids, {len(self.special_tokens)} special tokens"
-        return f"<bpetools.Tokenizer {self._source[0]!r}: {counts}, eos_token_id {self._eos}>"

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from typing import Iterable, List, Optional, Union
 
     from ._batch import Text
-    from ._tokenizer import Path, TokenIds
+    from ._model import Path
+    from ._tokenizer import TokenIds
 
 BYTES = 256
 
@@ -20,7 +21,8 @@ class BPETokenizer:
     As there, vocab_size is the number of merges; but before their ids are those of all 256 bytes (there bytes from 128
     on share the ids of merges), files are tokenizer.json, and merges stay inside words, by the pattern gpt2.
 
-    >>> bpe = bpetools.BPETokenizer()
+    >>> from bpetools import BPETokenizer
+    >>> bpe = BPETokenizer()
     >>> bpe.train("low low low lower lower newest newest newest newest", 12)
     >>> bpe.save_encoder("12.json")
     >>> bpe.load_encoder("12.json")
