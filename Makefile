@@ -134,7 +134,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 
 $(FAULTS): $(BUILD)/%.so: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(LDFLAGS) -shared -fPIC -o $@ $<
+	$(CC) $(FLAGS) -fvisibility=default $(LDFLAGS) -shared -o $@ $<
 
 # All is built again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
