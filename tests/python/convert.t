@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # A tokenizer of the package in other formats, and as objects of transformers, tokenizers and tiktoken: the ids stay.
 import os
+import pickle
 import random
 import sys
 import warnings
@@ -47,6 +48,7 @@ lib.write("dir/tokenizer_config.json", '{"eos_token": "<pad>"}')
 other = Tokenizer("dir")
 other.save("dir2", "hf-dir")
 lib.ok(other.eos_token_id == Tokenizer("dir2").eos_token_id == 1, "the eos_token of a directory is kept")
+lib.ok(pickle.loads(pickle.dumps(other)).eos_token_id == 1, "  also by pickle")
 with warnings.catch_warnings(record=True) as remarks:
     warnings.simplefilter("always")
     other.save("b.tiktoken")

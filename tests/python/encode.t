@@ -121,6 +121,9 @@ ids = tok.encode_batch(docs[:5])
 ids[0][:] = 7
 lib.ok([each.tolist() for each in ids[1:]] == want[1:5], "arrays can be written to")
 
+grown = package.growth(lambda: tok.encode_batch([MIXED]), 200)
+lib.ok(grown < 20 << 20, "arrays that are no longer used take no memory", grown)
+
 taken = []
 next(tok.encode_iter(taken.append(i) or "low" for i in range(100000)))
 lib.ok(0 < len(taken) < 1000, "no more documents are taken than needed", len(taken))

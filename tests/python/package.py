@@ -42,6 +42,22 @@ def module(name):
         return None
 
 
+def resident():
+    """The bytes of memory that this process has."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def growth(call, times):
+    """By how much memory grows by so many calls, after some."""
+    for _ in range(times // 6):
+        call()
+    before = resident()
+    for _ in range(times):
+        call()
+    return resident() - before
+
+
 def raised(kind, call, *arguments, **options):
     """The exception of this kind that a call raises, or None; any other ends the test."""
     try:
