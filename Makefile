@@ -103,12 +103,25 @@ $(LIB): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
-	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-
 # The everyday commands. The links are where it finds commands in other languages, and the manual, if it is not installed.
 BPE_OBJ := $(patsubst %.c,$(BUILD)/%.o,cmd/bpe.c $(wildcard cmd/bpe/*.c))
 $(BPE_OBJ): FLAGS += -Icmd
+ifeq ($(ONE),1)
+# bpe is all programs (cmd/one): each main has its own name.
+BPE_OBJ := $(patsubst %,$(BUILD)/cmd/one/%.o,bpe $(PROGRAMS) programs) $(filter $(BUILD)/cmd/bpe/%,$(BPE_OBJ))
+$(BUILD)/cmd/one/%.o: $(BUILD)/cmd/%.o
+	@mkdir -p $(@D)
+	objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
+$(BUILD)/cmd/one/programs.o: Makefile
+$(BUILD)/cmd/one/programs.o: FLAGS += -DPROGRAMS='$(patsubst %,PROGRAM(%),$(subst -,_,bpe $(PROGRAMS)))'
+$(BINS): cmd/one/start.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) -Os -static -nostdlib -ffreestanding -fno-stack-protector -fno-pie -no-pie -s -Wl,--build-id=none \
+	    -Wl,-z,noseparate-code -o $@ $<
+else
+$(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+endif
 $(BUILD)/bpe: LIBS += -lm
 $(BUILD)/bpe: $(BPE_OBJ) $(LIB) | $(BUILD)/pipelines $(BUILD)/man
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
@@ -284,10 +297,10 @@ install: all
 	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
 	done
 
-# The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically, so that any Linux runs them (but not
-# with ISA-L, of which Debian has no static library), and the library with what it needs of other libraries but glibc.
+# The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically into one file, so that any Linux runs
+# them (but not with ISA-L, of which Debian has no static library), and the library with what it needs of other libraries but glibc.
 WHEEL      := $(BUILD)/wheel
-WHEEL_MAKE  = $(MAKE) BUILD=$(WHEEL)/objects ISAL= CFLAGS=-O2
+WHEEL_MAKE  = $(MAKE) BUILD=$(WHEEL)/objects ONE=1 ISAL= CFLAGS=-O2
 HATCHLING  := hatchling==1.33.0
 
 wheel:

@@ -156,12 +156,23 @@ for (major, minor), python in pythons():
     imports(name, run, "python")
     shutil.rmtree("venv")
 
+# The programs are one file, which the others start by their names.
+scripts = os.path.abspath(f"musllinux/{DATA}scripts")
+for name in os.listdir(scripts):
+    os.chmod(f"{scripts}/{name}", 0o755)
+os.mkdir("alone")
+shutil.copy(f"{scripts}/bpe-count", "alone")
+code, _, err = lib.run(["alone/bpe-count"])
+lib.ok((code, err) == (127, "bpe-count: bpe is not beside it, or cannot run: install all of bpetools\n"), "a program without bpe says so", err)
+os.symlink(f"{scripts}/bpe-count", "alone/linked")
+code, out, err = lib.run(["alone/linked", "--version"], env={})
+lib.ok(code == 0 and out.startswith(f"bpe-count {VERSION} ".encode()), "a link to a program is that program", err)
+lib.ok(sum(os.path.getsize(path) for path in paths) < 6 << 20, "the wheels are small", [os.path.getsize(path) for path in paths])
+
 # The programs of the other wheel in a root directory that has nothing else: no library, no shell.
 if os.geteuid() == 0:
     shutil.copytree(f"musllinux/{DATA}data", "root")
-    shutil.copytree(f"musllinux/{DATA}scripts", "root/bin")
-    for name in os.listdir("root/bin"):
-        os.chmod(f"root/bin/{name}", 0o755)
+    shutil.copytree(scripts, "root/bin")
     shutil.copy("a.txt", "root")
     os.mkdir("root/tmp")
     for words, result in ((["train", "-v", "700", "-o", "got.json", "a.txt"], "json"), (["encode", "-m", "got.json", "-o", "got.ids", "a.txt"], "ids")):
