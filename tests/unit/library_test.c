@@ -316,7 +316,13 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* The thread sanitizer does not know threads of such a process. */
+/* AddressSanitizer's own allocator may be locked in such a process, for ever; the C library's is not. The thread
+ * sanitizer does not know threads of one. */
+#ifdef __SANITIZE_ADDRESS__
+enum { FORKS = 0 };
+#else
+enum { FORKS = 20 };
+#endif
 #ifdef __SANITIZE_THREAD__
 enum { CHILD_THREADS = 1 };
 #else
@@ -330,7 +336,7 @@ static void test_fork(void)
     int good = 0;
     if (pthread_create(&thread, NULL, work, NULL))
         abort();
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < FORKS; i++) {
         pid_t child = fork();
         if (child == 0) {
             struct bpe_batch b;
@@ -342,7 +348,7 @@ static void test_fork(void)
     }
     atomic_store(&stop, 1);
     pthread_join(thread, NULL);
-    tap_ok(good == 20 && atomic_load(&bad) == 0, "children that begin while a thread encodes");
+    tap_ok(good == FORKS && atomic_load(&bad) == 0, "%d children that begin while a thread encodes", FORKS);
 }
 
 int main(void)
