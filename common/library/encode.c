@@ -71,7 +71,7 @@ static void job_fail(struct job *j, uint64_t text, const struct err *e)
     atomic_store(&j->stopped, true);
 }
 
-/* Encodes a group. -1: as encode_text. */
+/* Encodes a group. -1: as worker_encode. */
 static int encode_group(struct job *j, struct worker *w, struct group *g, struct err *e)
 {
     w->ids.n = 0;

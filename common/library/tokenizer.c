@@ -132,26 +132,23 @@ void bpe_close(bpe_tokenizer *t)
 
 /* ---- Decoding ---- */
 
-/* Copies what there is room for; returns the length of all. */
-static ptrdiff_t give(const struct buf *b, char *to, size_t room)
+/* What a caller gets: the bytes for which there is room, and the length of all. */
+struct given {
+    char *to;
+    size_t room, len;
+};
+
+static void give(struct given *g, const unsigned char *p, size_t n)
 {
-    size_t n = b->len < room ? b->len : room;
-    if (n)
-        memcpy(to, b->p, n);
-    return (ptrdiff_t)b->len;
+    if (n && g->len < g->room)
+        memcpy(g->to + g->len, p, n < g->room - g->len ? n : g->room - g->len);
+    g->len += n;
 }
 
 static bool is_special(const bpe_tokenizer *t, uint32_t id)
 {
-    size_t low = 0, high = t->model.n_special;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->added[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->model.n_special && t->added[low].id == id && t->added[low].special;
+    const struct model_special *s = model_special(&t->model, id);
+    return s && s->special;
 }
 
 /* from: the index of an id; the first that is `bad` is there or later. */
@@ -170,26 +167,25 @@ static int no_decoder(const bpe_tokenizer *t, struct err *e)
     return rc;
 }
 
-/* Decodes n ids in little-endian to *out; returns how many: fewer if the next one has no token. -1: out of memory. */
-static ptrdiff_t decode_part(struct decoder *d, const unsigned char *p, size_t n, struct buf *out, struct err *e)
+/* Decodes n ids in little-endian; returns how many: fewer if the next one has no token. some: for any use. -1: out of
+ * memory. */
+static ptrdiff_t decode_part(struct decoder *d, const unsigned char *p, size_t n, struct buf *some, struct given *out,
+                             struct err *e)
 {
-    struct buf some = {0};
     size_t done = 0;
-    int rc = 0;
-    bool ended = false;
-    while (done < n && !ended && rc == 0) {
-        some.len = 0;
-        ptrdiff_t more = decoder_put(d, p + done * sizeof(uint32_t), n - done, &some, e);
-        rc = more < 0 ? -1 : buf_put(out, some.p, some.len, e);
-        done += more < 0 ? 0 : (size_t)more;
-        ended = some.len < DECODER_MANY;
-    }
-    buf_free(&some);
-    return rc ? -1 : (ptrdiff_t)done;
+    do {
+        some->len = 0;
+        ptrdiff_t more = decoder_put(d, p + done * sizeof(uint32_t), n - done, some, e);
+        if (more < 0)
+            return -1;
+        give(out, some->p, some->len);
+        done += (size_t)more;
+    } while (done < n && some->len >= DECODER_MANY);
+    return (ptrdiff_t)done;
 }
 
-static int decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, bool skip_special, struct buf *out,
-                  struct err *e)
+static int decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, bool skip_special, struct buf *some,
+                  struct given *out, struct err *e)
 {
     enum { PART = 1024 };
     unsigned char part[PART * sizeof *ids];
@@ -203,7 +199,7 @@ static int decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, bool sk
         for (; i < n && n_part < PART; i++)
             if (!skip_special || !is_special(t, ids[i]))
                 store_le(part + n_part++ * sizeof *ids, sizeof *ids, ids[i]);
-        ptrdiff_t done = decode_part(&d, part, n_part, out, e);
+        ptrdiff_t done = decode_part(&d, part, n_part, some, out, e);
         if (done < 0)
             return -1;
         if ((size_t)done < n_part)
@@ -214,11 +210,11 @@ static int decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, bool sk
 
 ptrdiff_t bpe_decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, int skip_special, char *text, size_t room)
 {
-    struct buf out = {0};
-    ptrdiff_t len = decode(t, ids, n, skip_special != 0, &out, last_error());
-    len = len ? last_error_tell(BPE_UNKNOWN) : give(&out, text, room);
-    buf_free(&out);
-    return len;
+    struct given out = {.to = text, .room = room};
+    struct buf some = {0};
+    int rc = decode(t, ids, n, skip_special != 0, &some, &out, last_error());
+    buf_free(&some);
+    return rc ? last_error_tell(BPE_UNKNOWN) : (ptrdiff_t)out.len;
 }
 
 /* ---- Tokens ---- */
@@ -231,20 +227,21 @@ uint32_t bpe_vocab_size(const bpe_tokenizer *t)
 static ptrdiff_t token(const bpe_tokenizer *t, uint32_t id, bool name, char *to, size_t room)
 {
     struct err *e = last_error();
-    struct buf out = {0};
-    ptrdiff_t len = -1;
+    struct given out = {.to = to, .room = room};
     if (id >= t->model.n_ids || !t->model.token[id].p) {
         err_set(e, EX_DATAERR, "id %lu is none of the tokenizer's", (unsigned long)id);
-    } else {
-        const struct model_token *own = &t->model.token[id], *decoded = t->decodes ? &t->decoder.token[id] : own;
-        int rc = !name        ? buf_put(&out, decoded->p, decoded->len, e)
-                 : own->vocab ? spelling_put(t->model.spelling, &out, own->p, own->len, e)
-                              : buf_put(&out, own->p, own->len, e);
-        if (rc == 0)
-            len = give(&out, to, room);
+        return last_error_tell(BPE_UNKNOWN);
     }
-    buf_free(&out);
-    return len < 0 ? last_error_tell(BPE_UNKNOWN) : len;
+    const struct model_token *own = &t->model.token[id], *decoded = t->decodes ? &t->decoder.token[id] : own;
+    if (name && own->vocab) {
+        struct buf spelled = {0};
+        int rc = spelling_put(t->model.spelling, &spelled, own->p, own->len, e);
+        give(&out, spelled.p, spelled.len);
+        buf_free(&spelled);
+        return rc ? last_error_tell(BPE_UNKNOWN) : (ptrdiff_t)out.len;
+    }
+    give(&out, name ? own->p : decoded->p, name ? own->len : decoded->len);
+    return (ptrdiff_t)out.len;
 }
 
 ptrdiff_t bpe_token_bytes(const bpe_tokenizer *t, uint32_t id, char *bytes, size_t room)

@@ -88,11 +88,15 @@ static int compare_id(const void *id, const void *special)
     return (a > b) - (a < b);
 }
 
+const struct model_special *model_special(const struct model *m, uint32_t id)
+{
+    return m->n_special ? bsearch(&id, m->special, m->n_special, sizeof *m->special, compare_id) : NULL;
+}
+
 uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n)
 {
     uint32_t id = token_find(&m->index, m->token, p, n, false);
-    const struct model_special *s =
-        id == MODEL_NO_ID ? NULL : bsearch(&id, m->special, m->n_special, sizeof *m->special, compare_id);
+    const struct model_special *s = id == MODEL_NO_ID ? NULL : model_special(m, id);
     return s && s->whole ? id : MODEL_NO_ID;
 }
 

@@ -125,6 +125,9 @@ static inline uint32_t model_find(const struct model *m, const unsigned char *p,
 /* The same for the text of a special token that is `whole`. */
 uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n);
 
+/* The added token with this id; NULL: there is none. */
+const struct model_special *model_special(const struct model *m, uint32_t id);
+
 /* The name of the built-in pattern by which a model splits text, static; NULL: its regexes are not a built-in
  * pattern's, or it does not say how text is split. */
 const char *model_pattern(const struct model *m);
