@@ -62,6 +62,23 @@ def utf8(text: object, document: int | None = None) -> bytes:
 # ---- Documents in blocks ----
 
 
+def groups_of(documents: Iterable[Any], most: int, first: int = 0) -> Iterator[Tuple[int, List[Any]]]:
+    """The documents in lists of about so many characters, with the index of the first in each. A list may be emptied."""
+    size, some = 0, []
+    for document in documents:
+        some.append(document)
+        try:
+            size += len(document) + 16
+        except TypeError:
+            utf8(document, first + len(some) - 1)  # says what it is
+        if size >= most:
+            start, first, size = first, first + len(some), 0
+            yield start, some
+            some = []
+    if some:
+        yield first, some
+
+
 # A block is some documents: the number of the first, what keeps their bytes in memory, and an array of the address and
 # length of each (struct bpe_text).
 
@@ -92,17 +109,7 @@ def block_of_list(first: int, documents: List[Any]) -> Block:
 
 
 def blocks_of_iterable(docs: Iterable[Any]) -> Iterator[Block]:
-    first, size, some = 0, 0, []
-    for text in docs:
-        some.append(text)
-        try:
-            size += len(text) + 16
-        except TypeError:
-            utf8(text, first + len(some) - 1)  # says what it is
-        if size >= BLOCK:
-            start, first, size = first, first + len(some), 0
-            yield block_of_list(start, some)
-    if some:
+    for first, some in groups_of(docs, BLOCK):
         yield block_of_list(first, some)
 
 

@@ -5,9 +5,10 @@ import contextlib
 import glob
 import os
 
+from ._batch import groups_of
 from ._errors import BpeError, BpeValueError
 from ._process import feed, run
-from ._stream import Meter, documents_of, ended_blocks, groups_of
+from ._stream import BLOCK, Meter, documents_of, ended_blocks
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
@@ -111,6 +112,17 @@ def tokenizer_of(model: bytes) -> Tokenizer:
     return Tokenizer.from_buffer(model)
 
 
+def training_words(
+    meter: Meter, pattern: str, regex: Optional[str], special_tokens: Sequence[str], special: str, **others: object
+) -> Words:
+    """The command without its files; others are options of that name."""
+    check_text("pattern", pattern)
+    if regex is not None:
+        check_text("regex", regex)
+    words = ["bpe", "train", *special_words(special_tokens, special), *progress_words(meter)]
+    return [*words, *(option("pattern", pattern) if regex is None else option("regex", regex)), *options(**others)]
+
+
 def train(
     files: Files,
     vocab_size: int,
@@ -168,21 +180,13 @@ def train(
     [268, 267, 264]
     """
     with Meter(progress, "B") as meter:
-        words = ["bpe", "train", *special_words(special_tokens, special), *progress_words(meter)]
-        words += pattern_words(pattern, regex)
-        words += options(vocab_size=vocab_size, jsonl=jsonl, parquet=parquet, wet=wet, null=null, normalize=normalize)
-        words += options(invalid=invalid, on_error=on_error, tie=tie, min_frequency=min_frequency, min_count=min_count)
-        words += options(max_token_length=max_token_length, jobs=jobs, memory=memory)
-        words += options(keep=None if keep is None else os.path.abspath(os.fsdecode(keep)))
+        words = training_words(
+            meter, pattern, regex, special_tokens, special, vocab_size=vocab_size, normalize=normalize, tie=tie,
+            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory,
+            jsonl=jsonl, parquet=parquet, wet=wet, null=null, invalid=invalid, on_error=on_error,
+            keep=None if keep is None else os.path.abspath(os.fsdecode(keep)),
+        )  # fmt: skip
         return tokenizer_of(run_on([*words], files_of(files), parquet, meter))
-
-
-def pattern_words(pattern: str, regex: Optional[str]) -> List[str]:
-    check_text("pattern", pattern)
-    if regex is None:
-        return [f"--pattern={pattern}"]
-    check_text("regex", regex)
-    return [f"--regex={regex}"]
 
 
 def train_from_iterator(
@@ -227,11 +231,12 @@ def train_from_iterator(
     """
     documents = documents_of(docs, text)
     with Meter(progress, "doc", count_of(docs, length)) as meter:
-        words = ["bpe", "train", "--fe", *special_words(special_tokens, special), *progress_words(meter)]
-        words += pattern_words(pattern, regex)
-        words += options(vocab_size=vocab_size, normalize=normalize, tie=tie, min_frequency=min_frequency)
-        words += options(min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory)
-        blocks = ended_blocks(meter.watch(groups_of(documents)), invalid)
+        words = training_words(
+            meter, pattern, regex, special_tokens, special, vocab_size=vocab_size, normalize=normalize, tie=tie,
+            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory,
+            fe=True,
+        )  # fmt: skip
+        blocks = ended_blocks(meter.watch(groups_of(documents, BLOCK)), invalid)
         return tokenizer_of(feed([*words], blocks, meter.hear_rest if meter.active else None))
 
 

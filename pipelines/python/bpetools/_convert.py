@@ -6,21 +6,21 @@ import contextlib
 import importlib
 import json
 import os
-import subprocess
 import tempfile
-import warnings
-from ._errors import BpeError, BpeValueError, program_error
-from ._library import find_program
+
+from ._errors import BpeError, BpeValueError
+from ._process import run
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterator, List, Optional
+    from typing import Any, Dict, Iterator, Optional
 
     import tiktoken
     import tokenizers
     import transformers
 
     from ._model import Model, Path
+    from ._process import Words
     from ._tokenizer import Tokenizer
 
 FORMATS = ("json", "tiktoken", "gpt2", "hf-dir", "merges")
@@ -36,27 +36,16 @@ def load(name: str) -> Any:
 # ---- bpe-model ----
 
 
-def run_model(words: List[str | bytes], contents: Optional[bytes] = None) -> bytes:
-    """What bpe-model writes; its remarks are warnings."""
-    command = [find_program("bpe-model"), *words]
-    done = subprocess.run(command, input=contents or b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if done.returncode:
-        raise program_error(done.returncode, done.stderr)
-    for line in done.stderr.decode("utf-8", "replace").splitlines():
-        warnings.warn(line.partition(": ")[2], stacklevel=4)
-    return done.stdout
-
-
 def read_as_json(tok: Model) -> bytes:
     """The tokenizer.json that the tokenizer's file means, if it still is the one that was opened."""
     name, pattern, special = tok._source
-    words: List[str | bytes] = ["--", os.fsencode(name)]
+    words: Words = ["--", os.fsencode(name)]
     for word in special:
         words[:0] = ["-s", word]
     if pattern is not None:
         words[:0] = ["-p", pattern]
     again = type(tok)(name, pattern, [word.decode() for word in special])
-    contents = again._json or run_model(["-f", "json", *words])
+    contents = again._json or run(["bpe-model", "-f", "json", *words])
     if again.fingerprint != tok.fingerprint:
         raise BpeError(f"{name}: changed since it was opened, and is read again here: open it again", 65, name)
     return contents
@@ -112,7 +101,7 @@ def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: 
         write_whole(name, tok._to_json())
         return
     with model_directory(tok) as directory:
-        run_model(["-f", kind, "-o", os.fsencode(path), "--", directory])
+        run(["bpe-model", "-f", kind, "-o", os.fsencode(path), "--", directory])
 
 
 # ---- Objects of other packages ----

@@ -7,9 +7,10 @@ import itertools
 import json
 import os
 
-from ._batch import check_documents
+from ._batch import check_documents, groups_of
+from ._convert import write_whole
 from ._errors import BpeError, BpeValueError
-from ._stream import ended_blocks, groups_of, json_lines, rows_of
+from ._stream import BLOCK, ended_blocks, json_lines, rows_of
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
@@ -50,10 +51,7 @@ def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
             why = "has another tokenizer in tokenizer.json; give the one with which it was begun, or another directory"
             raise BpeValueError(f"{directory}: {why}", 64, directory)
     else:
-        made = f"{path}.{os.getpid()}"
-        with open(made, "wb") as file:
-            file.write(contents)
-        os.replace(made, path)
+        write_whole(path, contents)
     try:
         yield path
     except BaseException:
@@ -204,7 +202,7 @@ class Documents:
         first = [*itertools.islice(texts, 1)]
         if self.border.documents and not first:
             raise too_few(self.border.documents + 1)
-        groups = groups_of(itertools.chain(first, texts), self.border.documents)
+        groups = groups_of(itertools.chain(first, texts), BLOCK, self.border.documents)
         yield from blanks(self.border, b"\n" if self.named else b"\xfe")
         taken = meter.watch(groups)
         yield from json_lines(taken, self.names, invalid) if self.named else ended_blocks(taken, invalid)

@@ -45,22 +45,6 @@ def documents_of(docs: Any, text: Optional[str]) -> Iterator[Any]:
     return (row[text] for row in docs)
 
 
-def groups_of(documents: Iterator[Any], first: int = 0) -> Iterator[Tuple[int, List[Any]]]:
-    """The documents in lists of some, with the index of the first in each."""
-    size, some = 0, []
-    for document in documents:
-        some.append(document)
-        try:
-            size += len(document) + 16
-        except TypeError:
-            utf8(document, first + len(some) - 1)  # says what it is
-        if size >= BLOCK:
-            yield first, some
-            first, size, some = first + len(some), 0, []
-    if some:
-        yield first, some
-
-
 # ---- As bytes ----
 
 
