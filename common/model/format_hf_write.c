@@ -326,8 +326,7 @@ static void put_unk_token(struct json_writer *w, const struct model *m)
         json_write_null(w);
         return;
     }
-    const struct model_token *t = &m->token[m->unknown.id];
-    if (t->vocab ? put_token(&key, m, m->unknown.id, w->e) : buf_put(&key, t->p, t->len, w->e))
+    if (vocab_json_key(&key, m, m->unknown.id, w->e))
         w->failed = true;
     else
         json_write_bytes(w, key.p, key.len);

@@ -36,31 +36,32 @@ int vocab_json_read(struct json_reader *r, struct build *b)
     }
 }
 
+int vocab_json_key(struct buf *key, const struct model *m, uint32_t id, struct err *e)
+{
+    const struct model_token *t = &m->token[id];
+    const struct model_special *s = t->vocab ? NULL : model_special(m, id);
+    key->len = 0;
+    if (t->vocab)
+        return spelling_put(m->spelling, key, t->p, t->len, e);
+    return s ? buf_put(key, s->p, s->len, e) : buf_put(key, t->p, t->len, e);
+}
+
 void vocab_json_write(struct json_writer *w, const struct model *m, bool all)
 {
-    struct buf text = {0};
-    size_t next = 0; /* index of the next special token */
+    struct buf key = {0};
     json_write_begin(w, '{');
-    for (size_t id = 0; id < m->n_ids; id++) {
+    for (uint32_t id = 0; id < m->n_ids; id++) {
         const struct model_token *t = &m->token[id];
-        const struct model_special *s = NULL;
-        while (next < m->n_special && m->special[next].id <= id)
-            s = &m->special[next++];
-        if (!t->p || (s && s->id == id && !t->vocab && !s->keyed && !all))
+        const struct model_special *s = t->p && !t->vocab ? model_special(m, id) : NULL;
+        if (!t->p || (s && !s->keyed && !all))
             continue;
-        text.len = 0;
-        if (t->vocab && spelling_put(m->spelling, &text, t->p, t->len, w->e)) {
+        if (vocab_json_key(&key, m, id, w->e)) {
             w->failed = true;
             break;
         }
-        if (t->vocab)
-            json_write_key_bytes(w, text.p, text.len);
-        else if (s && s->id == id)
-            json_write_key_bytes(w, s->p, s->len);
-        else
-            json_write_key_bytes(w, t->p, t->len);
+        json_write_key_bytes(w, key.p, key.len);
         json_write_uint(w, id);
     }
     json_write_end(w, '}');
-    buf_free(&text);
+    buf_free(&key);
 }

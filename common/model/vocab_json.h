@@ -15,6 +15,9 @@
 /* Reads the object, which must come next. -1: error. */
 int vocab_json_read(struct json_reader *r, struct build *b);
 
+/* Puts into key the key that has the id. -1: out of memory. */
+int vocab_json_key(struct buf *key, const struct model *m, uint32_t id, struct err *e);
+
 /* Writes the object. all: also the added tokens that are not keys, for files that list them nowhere else. */
 void vocab_json_write(struct json_writer *w, const struct model *m, bool all);
 

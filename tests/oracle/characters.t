@@ -30,7 +30,7 @@ LEVELS = [level for level in ("none", "sse2", "avx2", "avx512", "neon") if lib.r
 META = "\u2581"
 LETTERS = "abcdeXY.,1\n\té語誩🩩" + META
 OTHERS = "qzß語誩誨誧🩪\u0301\u00a0~"  # some of them unknown
-ADDED = ["<t>", "<a b>", META + "<m>", "ab"]
+ADDED = ["<t>", "<a b>", META + "<m>", "ab", "<unk>"]
 PREPEND = {"type": "Prepend", "prepend": META}
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": META}
 
@@ -64,8 +64,8 @@ class Model:
         for content in rng.sample(ADDED, rng.randrange(len(ADDED))):
             self.added[content] = self.vocab.get(content, len(keys) + sum(a not in self.vocab for a in self.added))
         # Those that are "normalized": their text begins with U+2581 there, also when it is decoded.
-        self.late = [a for a in self.added if self.form == "prepend" and a in ("<t>", "ab") and rng.random() < 0.7 and
-                     (a not in keys or (a == "<t>" and not self.whole))]
+        self.late = [a for a in self.added if self.form == "prepend" and a in ("<t>", "ab", "<unk>") and rng.random() < 0.7 and
+                     (a not in keys or (a != "ab" and not self.whole))]
         self.rank = {pair: i for i, pair in enumerate(merges)}
         self.merges, self.strings = merges, rng.random() < 0.5
         self.decoder = rng.choice([["spaces", "bytes", "strip"], ["spaces", "bytes"], ["metaspace"], ["bytes"], ["spaces"]])
