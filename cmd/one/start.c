@@ -75,7 +75,7 @@ __attribute__((noreturn, used)) void start(long *stack)
     long n = call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, PATH_MOST);
     if (n <= 0) { /* no /proc */
         const char *file = executed(environment);
-        for (n = 0; file[n] && n < PATH_MOST; n++)
+        for (n = 0; n < PATH_MOST && file[n]; n++)
             path[n] = file[n];
     }
     long at = name_at(path, n);
