@@ -42,7 +42,7 @@ static int open_run(void *ctx, struct chunk_run *r, struct err *e)
     r->provenance = c->out.format == IDS_RECORDS;
     t->ids.wide = c->out.piece.width == 4;
     t->eot = c->eot;
-    t->no_special = c->no_special;
+    t->refuse = c->no_special ? c->rules.model : NULL;
     t->flush = flush_ids;
     t->ctx = c;
     if (encode_rules_match(&c->rules, rules, t->special_id, e) ||

@@ -164,3 +164,11 @@ int encode_rules_separator(const struct encode_rules *er, const struct rules *r,
     *place = find_special(r, token_of(s), 0);
     return 0;
 }
+
+int encode_rules_refuse(const struct model *m, uint32_t id, struct err *e)
+{
+    const struct model_special *s = model_special(m, id);
+    if (!s || !s->special)
+        return 0;
+    return err_set(e, EX_DATAERR, "special token %.*s; see --special", shown(token_of(s)), (const char *)s->p);
+}

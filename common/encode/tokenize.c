@@ -1,6 +1,8 @@
 /* tokenize.c - see tokenize.h. */
 #include "encode/tokenize.h"
 
+#include "encode/encode_rules.h"
+
 #include <stdlib.h>
 
 enum {
@@ -68,8 +70,8 @@ static int special(void *ctx, size_t token, size_t end, struct err *e)
 {
     struct tokenize *t = ctx;
     bool separator = t->separator == token || (t->separator == SIZE_MAX && t->eot == EOT_NONE);
-    if (t->no_special)
-        return err_set(e, EX_DATAERR, "a special token; see --special");
+    if (t->refuse && encode_rules_refuse(t->refuse, t->special_id[token], e))
+        return -1;
     if (t->eot != EOT_NONE && separator)
         return separate(t, end, e);
     if (enter(t, e) || ids_put(&t->ids, t->special_id[token], e))

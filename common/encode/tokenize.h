@@ -31,7 +31,7 @@ struct tokenize {
                          SIZE_MAX: none, or (EOT_NONE) any */
     uint32_t eot_id;  /* the id that is written as the separator */
     enum tokenize_eot eot;
-    bool no_special;            /* a special token is an error */
+    const struct model *refuse; /* whose special tokens are an error; NULL: they are not */
     bool documents;             /* each text that ends is a document, also an empty one */
     bool decoded;               /* what is passed is not the source's bytes: JSON strings */
     bool in_document;           /* inside a document that has begun and not ended */

@@ -59,11 +59,11 @@ BPE_API void bpe_close(bpe_tokenizer *t);
 
 /* ---- Encoding ---- */
 
-/* What is done with special tokens in the text. (Added tokens that are not special are always found.) */
+/* What is done with special tokens in the text. Added tokens that are not special become their ids in any case. */
 enum bpe_special {
     BPE_SPECIAL_TOKEN, /* they become their ids */
     BPE_SPECIAL_TEXT,  /* they are text as any other */
-    BPE_SPECIAL_ERROR, /* they are an error */
+    BPE_SPECIAL_ERROR, /* they are an error, which names the token and its place */
 };
 
 /* Writes the ids of a text to ids[0 .. room). Returns their number, also if that is more than `room`: then ids has the
@@ -115,7 +115,7 @@ struct bpe_added {
     const char *text; /* borrowed until bpe_close; no NUL byte follows */
     size_t len;
     uint32_t id;
-    int special; /* 0: it is found with BPE_SPECIAL_TEXT, too, and decoded with skip_special */
+    int special; /* 0: it becomes its id in any case, and is decoded with skip_special */
 };
 
 /* All added tokens, by id, and in *n their number. Borrowed until bpe_close. */

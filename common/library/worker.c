@@ -53,9 +53,10 @@ static int take_special(void *ctx, size_t token, size_t end, struct err *e)
 {
     struct worker *w = ctx;
     (void)end;
-    if (w->refuse)
-        return err_set(e, EX_DATAERR, "a special token, which is not allowed here");
-    return ids_put(&w->ids, w->now->special_id[token], e);
+    const uint32_t id = w->now->special_id[token];
+    if (w->refuse && encode_rules_refuse(w->refuse, id, e))
+        return -1;
+    return ids_put(&w->ids, id, e);
 }
 
 static int splitter_open(struct worker *w, struct splitter *s, const struct encode_rules *er, struct err *e)
@@ -84,7 +85,7 @@ static int worker_set(struct worker *w, const struct encode_rules *er, enum bpe_
     struct encode_rules rules = *er;
     rules.special_is_text = special == BPE_SPECIAL_TEXT;
     struct splitter *s = &w->splitter[rules.special_is_text];
-    w->refuse = special == BPE_SPECIAL_ERROR;
+    w->refuse = special == BPE_SPECIAL_ERROR ? er->model : NULL;
     w->now = s;
     return s->is_open ? 0 : splitter_open(w, s, &rules, e);
 }

@@ -29,7 +29,7 @@ struct worker {
     struct encoder encoder;
     struct splitter splitter[2]; /* by whether special tokens are text */
     struct splitter *now;        /* the one at work */
-    bool refuse;                 /* special tokens are an error */
+    const struct model *refuse;  /* whose special tokens are an error; NULL: they are not */
     struct ids ids;              /* the result */
     struct buf end;              /* the end of a text, and SCAN_PAD bytes */
 };

@@ -270,7 +270,7 @@ is "$(ids -m m.json --special=token a.txt)" "$(ids -m m.json a.txt)" "--special=
 printf 'a<|endoftext|>b' >s.txt
 is "$(ids -m m.json --special=text s.txt)" "65 28 92 69 78 68 79 70 84 69 88 84 92 30 66|" "--special=text"
 is "$(ids -m m.json --special=text --eot=after s.txt s.txt | grep -o ' 0|' | wc -l)" 2 "  with a separator for each file"
-fails 65 "bpe-encode: s.txt: byte 1: a special token; see --special" $E --special=error s.txt
+fails 65 "bpe-encode: s.txt: byte 1: special token <|endoftext|>; see --special" $E --special=error s.txt
 is "$(printf 'a b' | ids -m m.json --special=error)" "65 221 66|" "  text without one is fine"
 bpe-chunk -m m.json --no-special s.txt >plain.chunks
 is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
@@ -309,6 +309,8 @@ sed 's/"ignore_merges": true/"ignore_merges": false/' pad.json >no_pad.json
 is "$(printf 'PAD' | ids -m no_pad.json --special=text)" "48 33 36|" "  and without ignore_merges, by merges"
 with_added end.json "" '<|end|>' -- '[x]'
 is "$(printf '<|end|>[x]' | ids -m end.json --special=text)" "28 92 69 78 68 92 30 263|" "  a token that is not special is found"
+is "$(printf 'a[x]' | ids -m end.json --special=error)" "65 263|" "  and is no error with --special=error"
+fails 65 "bpe-encode: standard input: byte 4: special token <|end|>; see --special" sh -c "printf 'a[x]<|end|>' | bpe-encode -m end.json --special=error -f text"
 with_added end.json "" '<|end|>' -- end
 is "$(printf '<|end|>end' | ids -m end.json)" "262 263|" "a token that is part of a special one"
 fails 64 "bpe-encode: --special=text: the special token <|*|> of end.json can overlap with end, *" sh -c "echo | bpe-encode -m end.json --special=text -f text"
