@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # A tokenizer of the package in other formats, and as objects of transformers, tokenizers and tiktoken: the ids stay.
+import json
 import os
 import pickle
 import random
@@ -10,7 +11,7 @@ import package
 from package import lib, raised
 
 bpetools = package.load()
-from bpetools import BpeValueError, Tokenizer
+from bpetools import BpeError, BpeValueError, Tokenizer
 
 SEED = lib.seed()
 MIXED = lib.text(SEED, 100000).decode("utf-8", "replace")
@@ -41,24 +42,37 @@ for path, form in FILES.items():
 tok.save("merges", "merges")
 lib.ok(lib.read("merges") == lib.must("bpe-model", "-f", "merges", "mixed.json"), "save as merges")
 lib.ok(raised(BpeValueError, tok.save, "a", "none"), "a format that is none")
-lib.ok(raised(OSError, tok.save, "none/a.json"), "a directory that is not there")
+for path in "none/a.json", "none/a.tiktoken", "none/a/", "none/a/b/":
+    error = raised(BpeError, tok.save, path)
+    lib.ok(error and error.exit_code == 73 and f"{path}" in str(error), "a directory that is not there", error)
 
 os.unlink("dir/special_tokens_map.json")
-lib.write("dir/tokenizer_config.json", '{"eos_token": "<pad>"}')
+CONFIG = {
+    "eos_token": "<pad>", "bos_token": {"__type": "AddedToken", "content": lib.EOT, "lstrip": False}, "unk_token": None,
+    "chat_template": "{{ 'é' }}", "model_max_length": 99, "added_tokens_decoder": {},
+}
+lib.write("dir/tokenizer_config.json", json.dumps(CONFIG))
 other = Tokenizer("dir")
 other.save("dir2", "hf-dir")
-lib.ok(other.eos_token_id == Tokenizer("dir2").eos_token_id == 1, "the eos_token of a directory is kept")
-lib.ok(pickle.loads(pickle.dumps(other)).eos_token_id == 1, "  also by pickle")
+KEPT = {"bos_token": lib.EOT, "chat_template": "{{ 'é' }}", "model_max_length": 99}
+for name, made in ("opened", other), ("saved", Tokenizer("dir2")), ("pickled", pickle.loads(pickle.dumps(other))):
+    known = (made.bos_token_id, made.eos_token_id, made.pad_token_id, made._config)
+    lib.ok(known == (0, 1, 1, KEPT), f"what a directory says is kept: {name}", known)
+lib.ok(tok.bos_token_id is None, "without one there is no bos_token_id")
+lib.write("dir2/chat_template.jinja", "{{ 'b' }}")
+lib.ok(Tokenizer("dir2")._config["chat_template"] == "{{ 'b' }}", "the file of a chat template comes first")
 with warnings.catch_warnings(record=True) as remarks:
     warnings.simplefilter("always")
+    tok.save("a.json")
+    other.save("b.json")
     other.save("b.tiktoken")
     Tokenizer.from_buffer(lib.read("mixed.json").replace(b'"use_regex": true', b'"use_regex": false')).save("c", "gpt2")
 lost = [str(remark.message) for remark in remarks]
-lib.ok(len(lost) == 2 and "<pad>" in lost[0] and "pattern" in lost[1], "what a format does not keep is a warning", lost)
+TOLD = f"bos_token {lib.EOT}, eos_token <pad>", 'format="tiktoken" does not say that <pad> ends', "pattern"
+lib.ok(len(lost) == 3 and all(map(str.__contains__, lost, TOLD)), "what a format does not keep is a warning", lost)
 lib.ok(all(remark.filename == __file__ for remark in remarks), "  of the line that calls")
 
 # ---- Other packages ----
-
 
 
 def convert(name):
@@ -84,6 +98,9 @@ if auto:
     same("transformers", lambda text: auto.encode(text, add_special_tokens=False), auto.decode)
     lib.ok((auto.eos_token, auto.pad_token_id, auto.is_fast) == (lib.EOT, 1, True), "  eos_token and pad_token")
     lib.ok(tok.to_transformers(model_max_length=99).model_max_length == 99, "  and what else is given")
+    for made in other.to_transformers(), package.module("transformers").AutoTokenizer.from_pretrained("dir2"):
+        lib.ok((made.bos_token, made.eos_token, made.model_max_length) == (lib.EOT, "<pad>", 99), "  or in the directory", made)
+    lib.ok(other.to_transformers().chat_template == "{{ 'é' }}", "  with the chat template")
 
 # ---- toktokenizer ----
 

@@ -75,7 +75,7 @@ lib.ok(
     "of a complete directory no document is read",
 )
 error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=40000, eot="before")
-lib.ok(error and error.exit_code == 64 and "another value of -n" in str(error), "  and other options are wrong", error)
+lib.ok(error and error.exit_code == 64 and "another value of tokens=" in str(error), "  and other options are wrong", error)
 
 
 def dying():

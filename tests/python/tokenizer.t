@@ -64,6 +64,7 @@ lib.ok(os.stat("again.json").st_mode == os.stat("tokenizer.json").st_mode, "  wi
 # ---- Tokens ----
 
 lib.ok(tok.vocab_size == len(tok) == 269, "vocab_size, len", tok.vocab_size)
+lib.ok("269 ids, 1 special token, eos_token_id 0" in repr(tok), "repr", tok)
 lib.ok(tok.special_tokens == {lib.EOT: 0} and tok.eos_token_id == tok.pad_token_id == 0, "special tokens")
 lib.ok(tok.token_to_id("Ġlower") == tok.token_to_id(b" lower") == 267, "token_to_id takes names, and bytes")
 lib.ok(tok.token_to_id("none") is tok.token_to_id(b"none") is None, "  and None: there is none")
@@ -90,7 +91,10 @@ if np:
     lib.ok(tok.decode(np.array(ids * 2)[::2]) == tok.decode((ids * 2)[::2]), "  and every other of an array")
     lib.ok(raised(BpeValueError, tok.decode, np.array([1, -100])), "a negative number in an array is an error")
     lib.ok(raised(BpeValueError, tok.decode, np.array([0.5])), "so is an array of no integers")
-BAD = (([1, -100], "-100 at index 1"), ([1, 2, 269], "269 at index 2"), ([1, "a"], "'a' at index 1"), (5, "int"))
+BAD = (
+    ([1, -100], "-100 at index 1"), ([1, 2, 269], "269 at index 2"), ([1, "a"], "'a' at index 1 is str"), (5, "give [5]"),
+    ([1.5], "1.5 at index 0 is float"), ([[1, 2]], "[1, 2] at index 0 is list, not int; decode_batch"), ("a", "not str"),
+)
 for bad, told in BAD:
     error = raised(BpeValueError, tok.decode, bad)
     lib.ok(error and told in str(error), f"decode({bad}) is an error that says which", error)

@@ -100,7 +100,7 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     lib.ok(train_from_iterator(DOCS, 400, **options).to_str() == want, "options")
 lib.ok(
-    any("--min-count left out" in str(w.message) for w in said) and said[0].filename == __file__,
+    any("min_count= left out" in str(w.message) for w in said) and said[0].filename == __file__,
     "  and a remark is a warning",
     said,
 )

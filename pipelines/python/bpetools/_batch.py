@@ -38,7 +38,7 @@ def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None) -
     name = "text" if document is None else f"document {document}"
     raise BpeValueError(
         f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not text;"
-        " text.encode('utf-8', 'surrogateescape') or ('utf-8', 'replace') makes bytes of it",
+        " text.encode('utf-8', 'replace') has a question mark in its place",
         65,
         name,
         error.start,
@@ -246,7 +246,8 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
 
         numbers = np.asarray(ids)
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-            raise BpeValueError(f"ids are one-dimensional integers, not {numbers.dtype} of shape {numbers.shape}", 64)
+            why = f"ids are one-dimensional integers, not {numbers.dtype} of shape {numbers.shape}"
+            raise BpeValueError(why + ("; decode_batch takes several" if numbers.ndim == 2 else ""), 64)
         if numbers.size and (numbers.min() < 0 or numbers.max() > 0xFFFFFFFF):
             bad = int(np.flatnonzero((numbers < 0) | (numbers > 0xFFFFFFFF))[0])
             raise BpeValueError(f"id {numbers[bad]} at index {bad} is none of the tokenizer's", 65)
@@ -256,7 +257,12 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
         numbers = array("I", ids)
     except (OverflowError, TypeError) as error:
         for i, number in enumerate(ids if isinstance(ids, (list, tuple)) else ()):
-            if not hasattr(number, "__index__") or not 0 <= number <= 0xFFFFFFFF:
-                raise BpeValueError(f"id {number!r} at index {i} is none of the tokenizer's", 65) from None
-        raise BpeValueError(f"ids are integers, not {type(ids).__name__}: {error}", 64) from None
+            if not hasattr(number, "__index__"):
+                more = "; decode_batch takes several" if hasattr(number, "__len__") and not isinstance(number, str) else ""
+                why = f"id {repr(number)[:60]} at index {i} is {type(number).__name__}, not int{more}"
+                raise BpeValueError(why, 64) from None
+            if not 0 <= number <= 0xFFFFFFFF:
+                raise BpeValueError(f"id {number} at index {i} is none of the tokenizer's", 65) from None
+        more = f": {error}" if hasattr(ids, "__iter__") else f": give [{repr(ids)[:60]}]"
+        raise BpeValueError(f"ids are a list or array of integers, not {type(ids).__name__}{more}", 64) from None
     return numbers, *numbers.buffer_info()

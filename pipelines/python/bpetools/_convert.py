@@ -9,11 +9,11 @@ import os
 import tempfile
 
 from ._errors import BpeError, BpeValueError
-from ._process import run
+from ._process import run, warn
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterator, Optional
+    from typing import Any, Dict, Optional
 
     import tiktoken
     import tokenizers
@@ -51,21 +51,15 @@ def read_as_json(tok: Model) -> bytes:
     return contents
 
 
-def names_of(tok: Tokenizer) -> Dict[str, Any]:
-    """eos_token and pad_token, as far as there are such."""
-    ids = {"eos_token": tok.eos_token_id, "pad_token": tok.pad_token_id}
-    return {kind: tok.id_to_token(number) for kind, number in ids.items() if number is not None}
+def roles_of(tok: Tokenizer) -> Dict[str, Any]:
+    """bos_token, eos_token and pad_token, as far as there are such."""
+    ids = {"bos_token": tok.bos_token_id, "eos_token": tok.eos_token_id, "pad_token": tok.pad_token_id}
+    return {role: tok.id_to_token(number) for role, number in ids.items() if number is not None}
 
 
-@contextlib.contextmanager
-def model_directory(tok: Tokenizer) -> Iterator[str]:
-    """A directory as from_pretrained has it, for as long as it is needed."""
-    with tempfile.TemporaryDirectory(prefix="bpetools-") as directory:
-        with open(os.path.join(directory, "tokenizer.json"), "wb") as file:
-            file.write(tok._to_json())
-        with open(os.path.join(directory, "tokenizer_config.json"), "w", encoding="utf-8") as text:
-            json.dump(names_of(tok), text)
-        yield directory
+def settings_of(tok: Tokenizer) -> Dict[str, Any]:
+    """What transformers has beside the tokenizer."""
+    return {"clean_up_tokenization_spaces": False, **tok._config, **roles_of(tok)}
 
 
 # ---- Files ----
@@ -86,10 +80,34 @@ def write_whole(path: str, contents: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(new)
+        if isinstance(error, OSError):
+            raise BpeError(f"{path}: cannot create: {error.strerror}", 73, path) from None
         raise
+
+
+def write_directory(tok: Tokenizer, path: str) -> None:
+    """As AutoTokenizer.from_pretrained loads it. The last file is the one without which it cannot be loaded."""
+    if not os.path.isdir(path):
+        try:
+            os.mkdir(path)
+        except OSError as error:
+            raise BpeError(f"{path}: cannot create: {error.strerror}", 73, path) from None
+    config = {**settings_of(tok), "tokenizer_class": "PreTrainedTokenizerFast"}
+    for name, contents in (("special_tokens_map.json", roles_of(tok)), ("tokenizer_config.json", config)):
+        text = json.dumps(contents, ensure_ascii=False, indent=2) + "\n"
+        write_whole(os.path.join(path, name), text.encode())
+    write_whole(os.path.join(path, "tokenizer.json"), tok._to_json())
+
+
+def warn_of_lost(tok: Tokenizer, path: str) -> None:
+    """A tokenizer.json does not say which tokens begin and end a text, and pad: one that reads it takes the usual ones."""
+    again = roles_of(type(tok).from_buffer(tok._to_json()))
+    lost = [f"{role} {name}" for role, name in roles_of(tok).items() if again.get(role) != name]
+    if lost:
+        warn(f'{path}: a tokenizer.json does not say {", ".join(lost)}; save a directory (format="hf-dir") to keep them')
 
 
 def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: disable=redefined-builtin
@@ -99,9 +117,13 @@ def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: 
         raise BpeValueError(f"format={format!r}: must be one of {', '.join(FORMATS)}", 64)
     if kind == "json":
         write_whole(name, tok._to_json())
-        return
-    with model_directory(tok) as directory:
-        run(["bpe-model", "-f", kind, "-o", os.fsencode(path), "--", directory])
+        warn_of_lost(tok, name)
+    elif kind == "hf-dir":
+        write_directory(tok, name)
+    else:
+        with tempfile.TemporaryDirectory(prefix="bpetools-") as directory:
+            write_directory(tok, directory)
+            run(["bpe-model", "-f", kind, "-o", os.fsencode(path), "--", directory])
 
 
 # ---- Objects of other packages ----
@@ -109,7 +131,7 @@ def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: 
 
 def to_transformers(tok: Tokenizer, options: Dict[str, Any]) -> transformers.PreTrainedTokenizerFast:
     made = load("transformers").PreTrainedTokenizerFast
-    settings = {"clean_up_tokenization_spaces": False, **names_of(tok), **options}
+    settings = {**settings_of(tok), **options}
     found: transformers.PreTrainedTokenizerFast = made(tokenizer_object=to_tokenizers(tok), **settings)
     return found
 

@@ -43,6 +43,80 @@ class BpeValueError(BpeError, ValueError):
     """Wrong use (exit_code 64) or bad data (65). See BpeError."""
 
 
+# ---- Messages ----
+
+# The parameters of options that have another name; each other parameter is the option of its name.
+PARAMETERS = {
+    **{"v": "vocab_size", "p": "pattern", "n": "tokens", "d": "dtype", "f": "format", "j": "jobs", "S": "memory"},
+    **dict.fromkeys(("s", "special-token", "add-special"), "special_tokens"),
+    **{"docs": "table", "id": "ids", "test-fraction": "test", "drop-last": 'last="drop"', "pad-last": 'last="pad"'},
+}
+
+
+def parameter(option: str) -> Optional[str]:
+    """The parameter of train, encode_files or shard that an option of the programs is, or None."""
+    from ._commands import train
+    from ._files import encode_files, shard
+
+    name = option.replace("-", "_")
+    codes = [call.__code__ for call in (train, encode_files, shard)]
+    known = any(name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] for code in codes)
+    return PARAMETERS.get(option, name if known else None)
+
+
+def assignment(name: str, value: Optional[str]) -> str:
+    """As a call has it; value None: of any value."""
+    import json
+    import re
+
+    if "=" in name or value is None:
+        return name if "=" in name else f"{name}="
+    number = re.fullmatch(r"-?\d+(\.\d+)?", value)
+    shown = value if number else json.dumps(value, ensure_ascii=False)
+    return f"{name}=[{shown}]" if name == "special_tokens" else f"{name}={shown}"
+
+
+OPTION = r"(?<![^\s(])(?:--(?P<long>[a-z][a-z-]+)|-(?P<short>[A-Za-z]))(?![\w-])"
+GIVEN = rf"^{OPTION} (?P<value>\S+)(?=: )"  # what was asked for
+NAMED = rf"{OPTION}(?:(?:=| (?=['\d]|(?<=-[fd] )[a-z]))(?P<value>'[^']*'|[^\s;,)]+))?"
+BEGUN = "(?<=was begun with: )'.*'(?=; give)"
+DTYPES = {"u16": "uint16", "u32": "uint32", "i32": "int32", '"auto"': "None"}
+
+
+def in_python(message: str) -> str:
+    """A message of a program or of the library, with its options as this package calls them: "see --on-error" becomes
+    "see on_error=", and "-f json" format="json". An option that is no parameter stays."""
+    import re
+    import shlex
+    import tempfile
+
+    def said(found: re.Match[str]) -> str:
+        name, value = parameter(found["long"] or found["short"]), found["value"]
+        return assignment(name, value.strip("'") if value else None) if name else found[0]
+
+    def begun(found: re.Match[str]) -> str:
+        words = shlex.split(found[0])
+        end = words.index("--")
+        files = words[end + 1 :]
+        documents = files == ["-"]
+        shown = [] if documents else [f"files={files}"]
+        for key, _, value in (word[2:].partition("=") for word in words[:end] if word.startswith("--")):
+            name = parameter(key)
+            if name and not (documents and key == "jsonl"):
+                shown.append(f"{name}=..." if key == "id" else assignment(name, value) if value else f"{name}=True")
+        return ", ".join(shown)
+
+    message = re.sub(rf"{re.escape(tempfile.gettempdir())}/bpetools-\w+/tokenizer\.json", "the tokenizer", message)
+    message = message.replace("use --test-fraction", "give a fraction, as test=0.01")
+    message = message.replace("give the pattern, -p", "give pattern=")
+    message = re.sub("; name the files in it, as find .* does$", '; give a pattern, as "DIR/*"', message)
+    message = re.sub(NAMED, said, re.sub(GIVEN, said, re.sub(BEGUN, begun, message)))
+    message = re.sub(r"^(\w+)=: ", r"\1: ", message)
+    if "dtype=" in message:
+        message = re.sub(r'\b[ui](?:16|32)\b|"auto"', lambda found: DTYPES.get(found[0], found[0]), message)
+    return message
+
+
 def make_error(message: str, exit_code: int, document: Optional[int] = None, name: Optional[str] = None) -> BpeError:
     """The exception for a message, whose beginning may say the place: "FILE: byte N: ..." or "FILE: line N: ..."."""
     import re
@@ -50,8 +124,9 @@ def make_error(message: str, exit_code: int, document: Optional[int] = None, nam
     kind = BpeValueError if exit_code in (64, 65) else BpeError
     place = re.match(r"(.+?): (?:byte (\d+)|line (\d+)): ", message)
     if not place:
-        return kind(message, exit_code, name, document=document)
+        return kind(in_python(message), exit_code, name, document=document)
     found, offset, line = place.groups()
+    message = message[: place.end()] + in_python(message[place.end() :])
     at, number = int(offset) if offset else None, int(line) if line else None
     return kind(message, exit_code, name or found, at, number, document)
 
@@ -60,6 +135,6 @@ def program_error(exit_code: int, stderr: bytes) -> BpeError:
     """The exception for a program that failed: its last line on standard error, without the program's name."""
     import re
 
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    lines = stderr.decode("utf-8", "surrogateescape").strip().splitlines()
     last = lines[-1] if lines else f"failed without a message, exit status {exit_code}"
     return make_error(re.sub(r"^bpe[a-z -]*: ", "", last), exit_code)

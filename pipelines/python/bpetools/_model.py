@@ -1,6 +1,7 @@
 # _model.py - an open tokenizer: where it is from, its tokens, and copies of it for other processes
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import weakref
@@ -33,6 +34,36 @@ def read_tokenizer_json(path: str) -> Optional[bytes]:
     return contents if re.search(rb'"merges"\s*:\s*\[', contents) else None
 
 
+# What of a directory's tokenizer_config.json transformers has, and the tokenizer does not need.
+KEPT = (
+    *("bos_token", "unk_token", "sep_token", "cls_token", "mask_token", "additional_special_tokens"),
+    *("extra_special_tokens", "chat_template", "model_max_length", "padding_side", "truncation_side"),
+    "model_input_names",
+)
+
+
+def plain(value: Any) -> Any:
+    """Tokens are their text."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return value["content"] if "content" in value else {key: plain(each) for key, each in value.items()}
+    return value
+
+
+def read_config(directory: str) -> Dict[str, Any]:
+    import json
+
+    found: Dict[str, Any] = {}
+    with contextlib.suppress(FileNotFoundError):
+        with open(os.path.join(directory, "tokenizer_config.json"), encoding="utf-8") as file:
+            found = json.load(file)
+    with contextlib.suppress(FileNotFoundError):
+        with open(os.path.join(directory, "chat_template.jinja"), encoding="utf-8") as file:
+            found["chat_template"] = file.read()
+    return {key: plain(found[key]) for key in KEPT if found.get(key) is not None}
+
+
 def words_of(special_tokens: Optional[SpecialTokens]) -> List[bytes]:
     """As the programs' option -s has them."""
     if isinstance(special_tokens, (str, bytes)):
@@ -42,17 +73,19 @@ def words_of(special_tokens: Optional[SpecialTokens]) -> List[bytes]:
     return [token.encode() for token in special_tokens or ()]
 
 
-def restore(kind: Type[Kind], contents: bytes, name: str, eos: Optional[int], pad: Optional[int]) -> Kind:
+def restore(
+    kind: Type[Kind], contents: bytes, name: str, eos: Optional[int], pad: Optional[int], config: Dict[str, Any]
+) -> Kind:
     """For pickle."""
     made = kind._of_contents(contents, name)
-    made._eos, made._pad = eos, pad
+    made._eos, made._pad, made._config = eos, pad, config
     return made
 
 
 class Model:
     """The part of Tokenizer that is about its tokens."""
 
-    __slots__ = ("_lib", "_encode", "_handle", "_pool", "_source", "_json", "_eos", "_pad", "__weakref__")
+    __slots__ = ("_lib", "_encode", "_handle", "_pool", "_source", "_json", "_eos", "_pad", "_config", "__weakref__")
     _lib: Any
     _encode: Any  # its bpe_encode
     _handle: ctypes.c_void_p
@@ -61,6 +94,7 @@ class Model:
     _json: Optional[bytes]  # the tokenizer.json, if it is known
     _eos: Optional[int]
     _pad: Optional[int]
+    _config: Dict[str, Any]  # of its directory: see KEPT
 
     def __init__(
         self, path: Path, pattern: Optional[str] = None, special_tokens: Optional[SpecialTokens] = None
@@ -71,6 +105,7 @@ class Model:
         self._source = (name, pattern, words_of(special_tokens))
         self._json = read_tokenizer_json(file)
         self._open(self._json if file == name else None)
+        self._config = read_config(name) if os.path.isdir(name) else {}
 
     def _open(self, contents: Optional[bytes]) -> None:
         """By the contents, or by the name."""
@@ -93,7 +128,7 @@ class Model:
     def _of_contents(cls: Type[Kind], json: bytes, name: str) -> Kind:
         made = cls.__new__(cls)
         made._source = (name, None, [])
-        made._json = bytes(json)
+        made._json, made._config = bytes(json), {}
         made._open(made._json)
         return made
 
@@ -107,7 +142,7 @@ class Model:
         return self._json
 
     def __reduce__(self) -> Tuple[Callable[..., Model], Tuple[Any, ...]]:
-        return restore, (type(self), self._to_json(), self._source[0], self._eos, self._pad)
+        return restore, (type(self), self._to_json(), self._source[0], self._eos, self._pad, self._config)
 
     def __copy__(self: Kind) -> Kind:
         return self
@@ -117,14 +152,15 @@ class Model:
 
     @property
     def fingerprint(self) -> int:
-        """The same number for tokenizers with the same tokens, ids and merges."""
+        """The same number for tokenizers with the same tokens, ids and merges, whatever file they are from. How text is
+        split, and which tokens are special, is not in it."""
         return int(self._lib.bpe_fingerprint(self._handle))
 
     # ---- Tokens ----
 
     @property
     def vocab_size(self) -> int:
-        """All ids are smaller than this number."""
+        """All ids are smaller than this number. Added tokens count, as in len(tokenizer) of transformers."""
         return int(self._lib.bpe_vocab_size(self._handle))
 
     def __len__(self) -> int:
@@ -165,7 +201,7 @@ class Model:
 
     @property
     def special_tokens(self) -> Dict[str, int]:
-        """The ids of the special tokens, by their text."""
+        """The ids of the special tokens, by their text: of the added tokens those that the file calls special."""
         n = ctypes.c_size_t()
         added = self._lib.bpe_added_tokens(self._handle, ctypes.byref(n))
         found = (added[i] for i in range(n.value))
@@ -181,6 +217,13 @@ class Model:
         """The id of the token that pads: the tokenizer's pad_token, else "<pad>" and the like, else eos_token_id."""
         return self._pad
 
+    @property
+    def bos_token_id(self) -> Optional[int]:
+        """The id of the token that begins a text: the bos_token of a directory, else None. encode does not add it."""
+        name = self._config.get("bos_token")
+        return None if name is None else self.token_to_id(name)
+
     def __repr__(self) -> str:
-        counts = f"{self.vocab_size} ids, {len(self.special_tokens)} special tokens"
+        n = len(self.special_tokens)
+        counts = f"{self.vocab_size} ids, {n} special token{'s' * (n != 1)}"
         return f"<bpetools.Tokenizer {self._source[0]!r}: {counts}, eos_token_id {self._eos}>"

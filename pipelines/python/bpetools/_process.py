@@ -11,7 +11,7 @@ import subprocess
 import sys
 import warnings
 
-from ._errors import BpeError, program_error
+from ._errors import BpeError, in_python, program_error
 from ._library import find_program
 
 TYPE_CHECKING = False  # see _errors.py
@@ -218,7 +218,7 @@ class Program:
             raise program_error(code, b"\n".join([*self.lines, self.said]))
         for line in self.lines:
             if b": going on " not in line and b": was complete already" not in line:
-                warn(line.decode("utf-8", "replace").partition(": ")[2])
+                warn(in_python(line.decode("utf-8", "replace").partition(": ")[2]))
         return b"".join(self.output)
 
 

@@ -10,7 +10,7 @@ import re
 import tempfile
 from types import SimpleNamespace
 
-from ._errors import BpeError
+from ._errors import BpeError, program_error
 from ._library import UNKNOWN, Added, find_program
 
 TYPE_CHECKING = False  # see _errors.py
@@ -21,23 +21,14 @@ SPECIAL = ("token", "text", "error")  # enum bpe_special
 NO_ERROR = SimpleNamespace(code=0, message=b"", text=UNKNOWN, offset=UNKNOWN, line=0)
 
 
-class Failure(Exception):
-    """What a program said: the exit status, and the message without the program's name."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
-
-
 def run(words: List[str], data: bytes = b"") -> bytes:
+    """Without the hint that a message has for users of programs, as the library leaves it out."""
     import subprocess
 
     program = find_program(words[0])
     done = subprocess.run([program, *words[1:]], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        said = done.stderr.decode("utf-8", "surrogateescape").strip().splitlines()
-        last = said[-1] if said else f"exit status {done.returncode}"
-        raise Failure(done.returncode, re.sub(r"; see -[^;]*$", "", last.partition(": ")[2]))
+        raise program_error(done.returncode, re.sub(rb"; see -[^;\n]*$", b"", done.stderr.rstrip()))
     return done.stdout
 
 
@@ -128,9 +119,9 @@ class Programs:
         self.batches: Dict[int, Any] = {}
         self.error = NO_ERROR
 
-    def fail(self, why: Failure, text: int = UNKNOWN, offset: int = UNKNOWN) -> int:
+    def fail(self, why: BpeError, text: int = UNKNOWN, offset: int = UNKNOWN) -> int:
         message = why.message.encode("utf-8", "surrogateescape")
-        self.error = SimpleNamespace(code=why.code, message=message, text=text, offset=offset, line=0)
+        self.error = SimpleNamespace(code=why.exit_code, message=message, text=text, offset=offset, line=0)
         return -1
 
     def model(self, handle: Any) -> Model:
@@ -144,7 +135,9 @@ class Programs:
         options += [f"--special-token={os.fsdecode(word)}" for word in special if word]
         try:
             model = Model(path, options, directory)
-        except Failure as why:
+        except BpeError as why:
+            if directory:
+                directory.cleanup()
             self.fail(why)
             return 0
         handle = max(self.models, default=0) + 1
@@ -169,13 +162,13 @@ class Programs:
     # ---- Encoding ----
 
     def encode(self, handle: Any, texts: List[bytes], special: int) -> List[List[int]]:
-        """Raises Failure; its error is set."""
+        """Raises BpeError; its error is set."""
         model, ends, at = self.model(handle), [], 0
         for i, text in enumerate(texts):
             try:
                 text.decode()
             except UnicodeDecodeError as bad:
-                why = Failure(65, f"text {i}: byte {bad.start}: invalid UTF-8 (0x{text[bad.start]:02X})")
+                why = BpeError(f"text {i}: byte {bad.start}: invalid UTF-8 (0x{text[bad.start]:02X})", 65)
                 self.fail(why, i, bad.start)
                 raise why from None
             at += len(text) + 1
@@ -192,14 +185,14 @@ class Programs:
                 return [out.tolist()]
             words += ["-f", "text"]
             lines = run(words, b"".join(text + b"\xfe" for text in texts)).split(b"\n")
-        except Failure as why:
+        except BpeError as why:
             place = re.match(r"standard input: byte (\d+): (.*)", why.message)
             if not place:
                 self.fail(why)
                 raise
             i = next(i for i, end in enumerate(ends) if int(place[1]) < end)
             offset = int(place[1]) - (ends[i] - len(texts[i]) - 1)
-            why = Failure(why.code, f"text {i}: byte {offset}: {place[2]}")
+            why = BpeError(f"text {i}: byte {offset}: {place[2]}", why.exit_code)
             self.fail(why, i, offset)
             raise why from None
         return [list(map(int, line.split())) for line in lines[: len(texts)]]
@@ -207,7 +200,7 @@ class Programs:
     def bpe_encode(self, handle: Any, text: bytes, _: Any, special: Any, ids: Any, room: Any) -> int:
         try:
             found = self.encode(handle, [text], value_of(special))[0]
-        except Failure:
+        except BpeError:
             self.error.message = self.error.message.replace(b"text 0: ", b"text: ", 1)
             self.error.text = UNKNOWN
             return -1
@@ -222,7 +215,7 @@ class Programs:
         pairs = places.tolist()
         try:
             found = self.encode(handle, list(map(ctypes.string_at, pairs[::2], pairs[1::2])), special)
-        except Failure:
+        except BpeError:
             return -1
         offsets = np.zeros(n + 1, np.uint64)
         np.cumsum(np.fromiter(map(len, found), np.uint64, n), out=offsets[1:])
@@ -246,8 +239,8 @@ class Programs:
         words = [word for word in model.options if not word.startswith("--pattern")]
         try:
             out = run(["bpe-decode", "-m", model.path, *words, "-d", "u32"], data)
-        except Failure as why:
-            return self.fail(Failure(why.code, why.message.replace("standard input: ", "", 1)))
+        except BpeError as why:
+            return self.fail(BpeError(why.message.replace("standard input: ", "", 1), why.exit_code))
         ctypes.memmove(text, out, min(len(out), room))
         return len(out)
 
@@ -256,7 +249,7 @@ class Programs:
 
     def give(self, found: Optional[bytes], number: int, to: Any, room: int) -> int:
         if found is None:
-            return self.fail(Failure(65, f"id {number} is none of the tokenizer's"))
+            return self.fail(BpeError(f"id {number} is none of the tokenizer's", 65))
         ctypes.memmove(to, found, min(len(found), room))
         return len(found)
 

@@ -76,7 +76,11 @@ class Tokenizer(Model):
 
     @classmethod
     def from_pretrained(cls, directory: Path) -> Tokenizer:
-        """Opens a directory as save_pretrained of transformers writes it. It must be on this machine."""
+        """Opens a directory as save_pretrained of transformers writes it. It must be on this machine.
+
+        Tokenizer(directory) does the same. Of tokenizer_config.json to_transformers and save(format="hf-dir") keep the
+        names of tokens, the chat template, model_max_length, and the sides of padding and truncation.
+        """
         if not os.path.isdir(directory):
             name = os.fsdecode(directory)
             raise BpeError(
@@ -114,14 +118,17 @@ class Tokenizer(Model):
         (a directory for AutoTokenizer.from_pretrained) or "merges", as bpe-model(1) describes them. By default
         hf-dir if path is a directory or ends with /, tiktoken if it ends with .tiktoken, else json.
 
-        A format that cannot say what the tokenizer is raises BpeValueError; what it does not keep is a warning.
+        A format that cannot say what the tokenizer is raises BpeValueError; what it does not keep is a warning: only
+        hf-dir says which tokens begin and end a text, and pad. Beside PATH.tiktoken is PATH.tiktoken.json, with the
+        pattern and the special tokens; keep them together.
         """
         from ._convert import save
 
         save(self, path, format)
 
     def to_transformers(self, **options: Any) -> transformers.PreTrainedTokenizerFast:
-        """The tokenizer as PreTrainedTokenizerFast of transformers, with eos_token and pad_token.
+        """The tokenizer as PreTrainedTokenizerFast of transformers, with eos_token and pad_token; of a directory with
+        its bos_token, chat template and model_max_length, too.
 
         options are passed on, as model_max_length=2048.
         """
@@ -147,7 +154,8 @@ class Tokenizer(Model):
         """The ids of a text, a str or UTF-8 as bytes: a list of int.
 
         special: what special tokens in the text are. "text": text as any other; "token": they become their ids;
-        "error": BpeValueError.
+        "error": BpeValueError, which names the token and its place. Added tokens that the file does not call special
+        (and that special_tokens does not list) become their ids in any case, as in Hugging Face's tokenizers.
 
         >>> tok.encode("low<|endoftext|>", special="token")
         [268, 0]
@@ -244,7 +252,7 @@ class Tokenizer(Model):
     # ---- Decoding ----
 
     def decode_bytes(self, ids: TokenIds, skip_special_tokens: bool = False) -> bytes:
-        """The bytes that ids stand for: of a list of int, or of an array of integers (numpy, torch)."""
+        """The bytes that ids stand for: of a list of int, or of an array of integers (numpy, torch). See decode."""
         numbers, address, n = _batch.numbers_of(ids)
         room = 8 * n + 64
         while True:
@@ -257,7 +265,7 @@ class Tokenizer(Model):
             room = size
 
     def decode(self, ids: TokenIds, skip_special_tokens: bool = False, errors: str = "replace") -> str:
-        """The text that ids stand for.
+        """The text that ids stand for: a list of int, or an array; one id is a list, too: decode([5]).
 
         Ids may end inside a character, whose bytes become U+FFFD then; errors="strict" raises UnicodeDecodeError
         instead, "ignore" leaves them out. skip_special_tokens leaves out special tokens.
