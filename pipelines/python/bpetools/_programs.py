@@ -240,7 +240,8 @@ class Programs:
         try:
             out = run(["bpe-decode", "-m", model.path, *words, "-d", "u32"], data)
         except BpeError as why:
-            return self.fail(BpeError(why.message.replace("standard input: ", "", 1), why.exit_code))
+            said = re.sub(r"^standard input: (id .*) of the model's.*", r"\1 of the tokenizer's", why.message)
+            return self.fail(BpeError(said, why.exit_code))
         ctypes.memmove(text, out, min(len(out), room))
         return len(out)
 
