@@ -64,9 +64,9 @@ ENCODING = {
     "tokens=0 makes one; give a fraction, as test=0.01": lambda: shard(tokens=0, test=1),
     "test=3.5: not a number": lambda: shard(test=3.5),
     'last="drop": with tokens=0': lambda: shard(tokens=0, last="drop"),
-    "another value of tokens=;": lambda: (shard(directory="t"), shard(directory="t", tokens=5)),
-    "another value of table=;": lambda: (shard(directory="u"), shard(directory="u", table=True)),
-    "begun with: ids=..., special=\"text\"; give": lambda: (
+    "another value of name=;": lambda: (shard(directory="t"), shard(directory="t", name="x")),
+    "another value of dtype=;": lambda: (shard(directory="u"), shard(directory="u", dtype="uint32")),
+    "begun with ids='given', now ids=None; give": lambda: (
         raised(KeyError, shard, cut("low"), "v", ids=map(str, range(9**6))), shard(iter(["low"]), "v")),
 }
 

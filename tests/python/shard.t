@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # Shards by the package: those of bpe shard, of files and of documents; and of documents that come again after a kill.
+import collections
+import fcntl
 import json
 import os
 import random
@@ -7,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+import warnings
 
 import package
 from package import descendants, lib, raised
@@ -75,7 +79,19 @@ lib.ok(
     "of a complete directory no document is read",
 )
 error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=40000, eot="before")
-lib.ok(error and error.exit_code == 64 and "another value of tokens=" in str(error), "  and other options are wrong", error)
+lib.ok(
+    error and error.exit_code == 64 and "begun with tokens=50000, now tokens=40000;" in str(error),
+    "  and other options are wrong",
+    error,
+)
+error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=50000, eot="before", ids="id", text="text")
+lib.ok(error and "begun with ids=None, now ids='given';" in str(error), "  and ids where there were none", error)
+error = raised(BpeValueError, tok.shard, collections.deque(DOCS + [""]), "plain", tokens=50000, eot="before")
+lib.ok(
+    error and error.exit_code == 65 and "has 1500 documents, not the 1501 that are given" in str(error),
+    "  and another number of documents",
+    error,
+)
 
 
 def dying():
@@ -99,7 +115,48 @@ lib.ok(
 tok.shard(iter(DOCS), "died", tokens=50000, eot="before")
 lib.ok(tree("died") == tree("plain"), "  and goes on")
 
+# ---- Documents that are none ----
+
+
+class Splits(dict):
+    """As DatasetDict."""
+
+
+class Split:
+    column_names = ["text"]
+
+
+rows = [{"id": "a" * 9, "n": 1, "body": "low lower newest"}] * 2 + [{"id": "b" * 9, "text": "low"}]
+for label, source, options, want in (
+    ("a dict of splits", Splits(train=Split()), {"text": "text"}, "a dict of splits: give one of them, as ds['train']"),
+    ("a dict of columns", {"text": ["low"]}, {"text": "text"}, "one column: docs['text'], say"),
+    ("rows without a field", iter(rows), {}, "document 0 is a dict: name its field with the text, as text='body'"),
+    ("  where one is called text", iter(rows[2:]), {}, "as text='text'"),
+    ("a wrong field", iter(rows), {"text": "body"}, "document 2 has no field 'body'; its fields are 'id', 'text'"),
+    ("  of ids", iter(rows), {"text": "body", "ids": "n"}, "document 2 has no field 'body'; its fields are 'id', 'text'"),
+    ("fields of a text", iter(["low"]), {"text": "body"}, "document 0 is str, which has no fields"),
+    ("no documents", iter([]), {}, "there are no documents"),
+    ("a separator that is not said", iter(DOCS), {"eot": True}, "eot=True: must be 'after' or 'before'"),
+):
+    error = raised(BpeValueError, tok.shard, source, "none", **options)
+    lib.ok(error and want in str(error) and not os.path.exists("none"), label, error)
+    if "2 has" in want:
+        lib.ok(error.document == 2, "  with its number")
+
+# ---- Two at a time ----
+os.mkdir("two")
+with open("two/.documents", "wb") as locked, warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    fcntl.flock(locked, fcntl.LOCK_EX)
+    threading.Timer(0.5, fcntl.flock, (locked, fcntl.LOCK_UN)).start()
+    tok.shard(iter(DOCS), "two", tokens=50000, eot="before")
+lib.ok([f"{os.getcwd()}/two: other processes work there; waiting for them"] == [str(w.message) for w in said], "two wait", said)
+lib.ok(tree("two") == tree("plain"), "  and make the same")
+
 # ---- Files ----
+lib.write("bad.jsonl", '{"body":"low"}\n' * 3)
+error = raised(BpeValueError, tok.shard, "bad.jsonl", "left", jsonl=True, on_error="skip")
+lib.ok(error and "no text is left: 3 lines" in str(error), "a field that no line has", error)
 lib.write("a.txt", "low<|endoftext|>lower<|endoftext|>newest " * 50)
 lib.write("b.txt", "wide")
 shutil.rmtree("line", ignore_errors=True)
@@ -144,7 +201,7 @@ lib.ok(error and "another tokenizer" in str(error), "another tokenizer is seen",
 # ---- Documents that come again after a kill ----
 # A process of its own makes them, waits until there are shards, which is when what has come is durable, and kills itself; the next one
 # goes on. What it must not read again is other text then.
-SCENES = {
+SCENES = {  # the last document, and options
     "in order": (1100, {"eot": "before"}),
     "ids": (1400, {"ids": True, "table": True}),
     "for tests": (1200, {"test": 2, "ids": True, "eot": "after"}),
@@ -154,7 +211,7 @@ SCENES = {
 CHILD = """
 import os, signal, sys, time
 sys.argv = ["", "child"]
-exec(open({script!r}).read().partition("# ---- Whatever")[0].replace("package.load()", "__import__('bpetools')"))
+exec(open({script!r}).read().partition("# ---- Whatever")[0].replace("package.load()", "__import__('bpetools._shards')"))
 def documents(kill, skipped):
     for i, doc in enumerate(DOCS):
         if i == kill:
@@ -165,6 +222,7 @@ def documents(kill, skipped):
             os.kill(os.getpid(), signal.SIGKILL)
         yield "other" if i < skipped else doc
 options = {options!r}
+bpetools._shards.BLOCK = 16 << 10  # so that there are many blocks
 if options.pop("ids", None):
     options["ids"] = iter(NAMES)
 tok.shard(documents({kill}, {skipped}), {directory!r}, tokens=12000, jobs=2, **options)
@@ -189,8 +247,11 @@ for n, (label, (kill, options)) in enumerate(SCENES.items()):
     manifest = json.loads(lib.read(f"killed {n}/manifest.json"))
     last = {shard["split"]: shard["last"]["line"] - 1 for shard in manifest["shards"]}  # of each split
     both = len(last) == 2 and min(last.values())
-    done.append(0 if "shuffle" in options else both if options.get("test") == 0.3 else max(last.values()))
+    complete = 0 if "shuffle" in options else both if options.get("test") == 0.3 else max(last.values())
+    given = [[*map(int, line.split())] for line in lib.read(f"killed {n}/.documents").splitlines()]
+    done.append(max(first for first, *_ in given if first <= complete))
     lib.ok(not manifest["complete"] and (n > 2 or done[n] > 100), f"{label}: a part is done", done)
+    lib.ok(sum(given[-1][:2]) > complete and len(given) > 2, "  and more was given", given)
 
 # ---- What are not the same documents ----
 
@@ -204,22 +265,38 @@ class Rows:
     def __iter__(self):
         raise AssertionError("not skipped")
 
+    def __len__(self):
+        return len(self.rows)
+
     def skip(self, n):
         told.append(n)
         return self.rows[n:]
 
 
-error = raised(
-    BpeValueError, tok.shard, Rows(DOCS), "killed 1", tokens=12000, ids=[*NAMES[1:], "x"], table=True, jobs=2
-)
-want = f"document {done[1]} is {NAMES[done[1] + 1]!r}, and was {NAMES[done[1]]!r} when these shards were begun"
-lib.ok(
-    error and want in str(error) and error.document == done[1] == told[-1],
-    "other documents are seen by their ids",
-    error,
-)
-error = raised(BpeValueError, tok.shard, iter(DOCS[: done[0]]), "killed 0", tokens=12000, eot="before", jobs=2)
-lib.ok(error and "there are fewer documents than before" in str(error), "  and fewer documents by their number", error)
+def others(n, docs, want, label, names=NAMES):
+    """Other documents, of the n-th scene."""
+    options = {**[*SCENES.values()][n][1], "tokens": 12000, "jobs": 2}
+    if options.pop("ids", None):
+        options["ids"] = names
+    error = raised(BpeValueError, tok.shard, docs, f"killed {n}", **options)
+    lib.ok(error and error.exit_code == 65 and want in str(error), label, error)
+    return error
+
+
+same_order = "are not the same as when these shards were begun: give the same ones in the same order"
+shuffled = [*DOCS]
+RNG.shuffle(shuffled)
+error = others(0, Rows(shuffled), f"documents {done[0]} to ", "documents in another order")
+lib.ok(error and same_order in str(error) and error.document == done[0] == told[-1], "  are named", error)
+at = next(i for i in range(done[0], len(DOCS)) if DOCS[i] != DOCS[i + 1])
+swapped = [*DOCS[:at], DOCS[at + 1], DOCS[at], *DOCS[at + 2 :]]
+others(0, iter(swapped), same_order, "  so are two in another order")
+others(1, Rows(DOCS), same_order, "other ids", names=[*NAMES[1:], "x"])
+others(1, Rows([doc + " " for doc in DOCS]), same_order, "other text with the same ids")
+others(4, iter(shuffled), "documents 0 to ", "another order, where none are skipped")
+others(0, iter(DOCS[: done[0]]), "there are fewer documents than before", "fewer documents than were skipped")
+others(0, iter(DOCS[: done[0] + 2]), "there are fewer documents than before", "fewer than were given")
+others(0, Rows(DOCS[: done[0] + 2]), "there are fewer documents than before", "  seen by their number")
 
 # ---- The same ones ----
 children = [start(f"killed {n}", options, -1, done[n]) for n, (_, options) in enumerate(SCENES.values())]

@@ -104,7 +104,7 @@ lib.ok(
     "  and a remark is a warning",
     said,
 )
-lib.ok(train_from_iterator([], 257).vocab_size == 257, "no documents are the vocabulary of bytes")
+lib.ok(train_from_iterator([""], 257).vocab_size == 257, "an empty document is the vocabulary of bytes")
 
 # ---- Files ----
 os.mkdir("-d")
@@ -190,7 +190,17 @@ fails(
     300,
     jsonl=True,
 )
-fails("no such file", BpeError, 66, "No such file", (None,) * 4, train, "none.txt", 300)
+for what, path in (("No such file", "none.txt"), ('is a directory; give a pattern, as "DIR/*"', "-d")):
+    fails(what, BpeError, 66, what, (path, None, None, None), train, path, 300)
+lib.write("body.jsonl", '{"body":"low"}\n' * 9)
+why = "no text is left: 9 lines"
+fails("a field that no line has", BpeValueError, 65, why, (None,) * 4, train, "body.jsonl", 300, jsonl=True, on_error="skip")
+if np:
+    skip = {"jsonl": True, "on_error": "skip"}
+    fails("  for encode_files, too", BpeValueError, 65, why, (None,) * 4, tok.encode_files, "body.jsonl", "left.bin", **skip)
+    lib.ok(not os.path.exists("left.bin"), "  which makes no file")
+for none in ([], iter([])):
+    fails("no documents", BpeValueError, 65, "there are no documents", (None,) * 4, train_from_iterator, none, 300)
 fails(
     "no file matches",
     BpeError,
@@ -206,7 +216,7 @@ fails(
     "a lone surrogate",
     BpeValueError,
     65,
-    "U+DC00 is a lone",
+    "U+DC00 is a lone surrogate, which is not text; invalid='replace' puts U+FFFD there",
     (doc, 2, None, 1),
     train_from_iterator,
     ["low", "ab\udc00"],
@@ -216,7 +226,7 @@ fails(
     "no UTF-8 in bytes",
     BpeValueError,
     65,
-    "byte 2: invalid UTF-8 (0xE9)",
+    "byte 2: invalid UTF-8 (0xE9); invalid='replace'",
     (doc, 2, None, 1),
     train_from_iterator,
     ["low", b"ab\xe9"],
@@ -232,7 +242,8 @@ fails(
     ["low", None],
     300,
 )
-fails("one text", BpeValueError, 64, "one text", (None,) * 4, train_from_iterator, "low", 300)
+fails("one text", BpeValueError, 64, "bpetools.train names of files", (None,) * 4, train_from_iterator, "low", 300)
+fails("no field", BpeValueError, 65, "its fields are 'a'", (None, None, None, 0), train_from_iterator, [{"a": ""}], 300, text="b")
 fails(
     "one special token",
     BpeValueError,

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from array import array
+from collections.abc import Mapping
 
 from ._errors import BpeValueError
 from ._library import Batch, fail
@@ -34,11 +35,14 @@ ARROW_TEXT = {
 # ---- Text as UTF-8 ----
 
 
-def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None) -> NoReturn:
+AS_BYTES = "text.encode('utf-8', 'replace') has a question mark in its place"
+
+
+def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None, advice: str = AS_BYTES) -> NoReturn:
     name = "text" if document is None else f"document {document}"
     raise BpeValueError(
         f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not text;"
-        " text.encode('utf-8', 'replace') has a question mark in its place",
+        f" {advice}",
         65,
         name,
         error.start,
@@ -137,11 +141,16 @@ def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
         first += len(chunk)
 
 
-def check_documents(docs: object) -> None:
+def check_documents(docs: object, text: str | None = None) -> None:
+    """text: the field with it, if they are rows."""
     if isinstance(docs, (str, bytes, bytearray, memoryview)):
-        raise BpeValueError("this is one text, and documents are wanted: use encode(text), or a list, [text]", 64)
-    if isinstance(docs, dict) or hasattr(docs, "columns"):
-        raise BpeValueError(f"{type(docs).__name__}: documents are wanted, which are one column: docs['text'], say", 64)
+        why = "give [text] if it is one document; Tokenizer.encode takes one text, and bpetools.train names of files"
+        raise BpeValueError(f"this is one {type(docs).__name__}, and documents are wanted: {why}", 64)
+    name = type(docs).__name__
+    if isinstance(docs, Mapping) and any(hasattr(value, "column_names") for value in docs.values()):
+        raise BpeValueError(f"{name}: a dict of splits: give one of them, as ds[{next(iter(docs))!r}]", 64)
+    if isinstance(docs, Mapping) or (text is None and hasattr(docs, "columns")):
+        raise BpeValueError(f"{name}: documents are wanted, which are one column: docs[{text or 'text'!r}], say", 64)
 
 
 def blocks(docs: Documents) -> Iterator[Block]:

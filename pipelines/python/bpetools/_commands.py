@@ -1,14 +1,13 @@
 # _commands.py - what does not fit in memory, by the programs: training, and encoding files
 from __future__ import annotations
 
-import contextlib
 import glob
 import os
 
 from ._batch import groups_of
 from ._errors import BpeError, BpeValueError
 from ._process import feed, run
-from ._stream import BLOCK, Meter, documents_of, ended_blocks
+from ._stream import BLOCK, Meter, count_of, documents_of, ended_blocks
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
@@ -75,6 +74,11 @@ def expand(path: Path) -> List[bytes]:
     if not name:
         raise BpeValueError("a file name is empty", 64)
     if not glob.has_magic(name) or os.path.exists(name) or b"://" in name:
+        if b"://" not in name and not os.path.exists(name):
+            raise BpeError(f"{os.fsdecode(name)}: No such file or directory", 66, os.fsdecode(name))
+        if os.path.isdir(name):
+            why = 'is a directory; give a pattern, as "DIR/*"'
+            raise BpeError(f"{os.fsdecode(name)}: {why}", 66, os.fsdecode(name))
         return [b"./" + name if name == b"-" else name]
     found = sorted(glob.glob(name, recursive=True))
     if not found:
@@ -161,7 +165,8 @@ def train(
     wet, null       WET files of Common Crawl; documents that each end with a NUL byte
     normalize       "nfc": text is normalized first
     invalid         what to do with bytes that are not UTF-8: "error", "replace" (by U+FFFD), "skip" or "bytes"
-    on_error        what to do with lines that are not such JSON: "fail" or "skip"
+    on_error        what to do with lines that are not such JSON: "fail", or "skip", with a warning; it is an error if
+                    no line is left
     tie             which of two pairs that are equally frequent is merged first: "hf", "lex" or "id", see bpe-merge(1)
     min_frequency   pairs that occur less often are not merged
     min_count       pretokens that occur less often are left out, to save memory
@@ -222,7 +227,8 @@ def train_from_iterator(
     progress  True: a bar, if tqdm is installed; or a function, which gets the number of documents, and of how many
 
     All else is as in train. Documents may have any text, also NUL characters. The tokenizer is the one that train makes
-    of the same documents in JSON Lines. An exception that docs raises ends all processes, and is raised as it is.
+    of the same documents in JSON Lines with the same special=, which is another by default. No documents at all are an
+    error. An exception that docs raises ends all processes, and is raised as it is.
 
     >>> import bpetools
     >>> tok = bpetools.train_from_iterator((f"lower {i} newest" for i in range(1000)), vocab_size=290)
@@ -230,7 +236,7 @@ def train_from_iterator(
     'lower newest'
     """
     documents = documents_of(docs, text)
-    with Meter(progress, "doc", count_of(docs, length)) as meter:
+    with Meter(progress, "doc", count_of(docs) if length is None else length) as meter:
         words = training_words(
             meter, pattern, regex, special_tokens, special, vocab_size=vocab_size, normalize=normalize, tie=tie,
             min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory,
@@ -240,19 +246,15 @@ def train_from_iterator(
         return tokenizer_of(feed([*words], blocks, meter.hear_rest if meter.active else None))
 
 
-def count_of(docs: Any, length: Optional[int]) -> Optional[int]:
-    if length is None:
-        with contextlib.suppress(TypeError):
-            return len(docs)
-    return length
-
-
 # ---- Separators ----
 
 
 def separator_words(tok: Tokenizer, eot: Optional[str], eot_token: Optional[str]) -> List[str]:
     if eot is None:
         return []
+    if eot not in ("after", "before"):
+        why = "must be 'after' or 'before': the end-of-text token is put after each document, or before it"
+        raise BpeValueError(f"eot={eot!r}: {why}", 64)
     if eot_token is None and tok.eos_token_id is not None:
         eot_token = next((text for text, number in tok.special_tokens.items() if number == tok.eos_token_id), None)
     return options(eot=eot, eot_token=eot_token)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import select
@@ -217,6 +218,8 @@ class Program:
         if code:
             raise program_error(code, b"\n".join([*self.lines, self.said]))
         for line in self.lines:
+            if b": no text is left: " in line:
+                raise program_error(65, line)
             if b": going on " not in line and b": was complete already" not in line:
                 warn(in_python(line.decode("utf-8", "replace").partition(": ")[2]))
         return b"".join(self.output)
@@ -229,9 +232,12 @@ def run(words: Words, hear: Optional[Hear] = None) -> bytes:
 
 
 def feed(words: Words, blocks: Iterable[bytes], hear: Optional[Hear] = None, streamed: bool = True) -> bytes:
-    """What a program writes, of blocks of bytes that are its input. Blocks are made as they are wanted."""
+    """What a program writes, of blocks of bytes that are its input. Blocks are made as they are wanted; if there is
+    none for a reason that is raised, nothing has begun."""
+    blocks = iter(blocks)
+    first = [*itertools.islice(blocks, 1)]
     with Program(words, True, streamed, hear) as program:
-        for block in blocks:
+        for block in itertools.chain(first, blocks):
             if not program.write(block):
                 break
         return program.finish()

@@ -6,19 +6,22 @@ import contextlib
 import itertools
 import json
 import os
+import zlib
 
 from ._batch import check_documents, groups_of
 from ._convert import write_whole
 from ._errors import BpeError, BpeValueError
-from ._stream import BLOCK, ended_blocks, json_lines, rows_of
+from ._process import feeding, warn
+from ._stream import BLOCK, column_of, count_of, ended_blocks, fields, json_lines, rows_of
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Any, Callable, Deque, Dict, Iterable, Iterator, Optional, Union
+    from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
     from ._stream import Meter
     from ._tokenizer import Tokenizer
 
+    Block = Tuple[int, ...]  # see Given
     Ids = Union[None, str, Callable[[Any], object], Iterable[object]]
 
 BLANK = 256 << 10  # bytes, about
@@ -62,43 +65,115 @@ def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
         raise
 
 
+def check_begun(directory: str, **options: object) -> None:
+    """Such options decide the shards: they must be as they were."""
+    manifest = read_manifest(directory)
+    if not manifest:
+        return
+    last = {"short": "short", "dropped": "drop", "padded": "pad"}
+    was = {
+        "tokens": manifest["shard_tokens"],
+        "format": manifest["format"],
+        "shuffle": manifest["order"] == "shuffled",
+        "test": manifest.get("test_fraction", manifest.get("test_shards")),
+        "last": last.get(manifest["last"]),
+        "table": manifest["docs"],
+        "sha256": manifest["sha256"],
+    }
+    if manifest["reading"]:
+        was["ids"] = "given" if "id" in manifest["reading"] else None
+    if manifest["model"]:
+        eot = manifest["model"]["eot"]
+        was.update(eot=None if eot == "none" else eot, special=manifest["model"]["special"])
+    for name, value in was.items():
+        if options[name] != value:
+            why = f"was begun with {name}={value!r}, now {name}={options[name]!r}; give the same, or another directory"
+            raise BpeValueError(f"{directory}: {why}", 64, directory)
+
+
+def check_number(directory: str, manifest: Dict[str, Any], source: Any) -> None:
+    """As many documents as there are must be in the shards. (Empty ones may be nowhere, and special tokens divide some.)"""
+    n, there = sum(split["documents"] for split in manifest["totals"].values()), count_of(source)
+    exact = manifest["model"] and manifest["model"]["special"] == "text" and manifest["format"] != "mds"
+    if there is not None and n not in (0, there) and exact and manifest["last"] != "dropped":
+        why = f"is complete, and has {n} documents, not the {there} that are given; give the same, or another directory"
+        raise BpeValueError(f"{directory}: {why}", 65, directory)
+
+
 # ---- Where a stream of documents goes on ----
 
 
-class Border:
-    """The first document of which not all is in complete shards: how many are before it, and their bytes in the stream;
-    its id, or None."""
-
-    def __init__(self, documents: int = 0, size: int = 0, name: Optional[str] = None) -> None:
-        self.documents, self.size, self.name = documents, size, name
-
-
-def border_of(manifest: Optional[Dict[str, Any]]) -> Border:
-    """What the manifest of an unfinished directory says. Documents in another order, and such as special tokens have
-    divided, begin at places that it does not tell: they are read again from the first, and encoded once all the same.
+def documents_done(manifest: Optional[Dict[str, Any]]) -> int:
+    """How many documents an unfinished directory has in complete shards. Documents in another order, and such as special
+    tokens have divided, begin at places that the manifest does not tell: none then. They are encoded once all the same.
     """
     if not manifest or manifest["order"] != "corpus" or manifest["model"]["special"] != "text":
-        return Border()
-    last: Dict[str, Dict[str, Any]] = {}
+        return 0
+    last: Dict[str, int] = {}
     for shard in manifest["shards"]:
         if "last" in shard and shard["last"]["offset"] is not None:
-            last[shard["split"]] = shard["last"]
-    if "test_fraction" in manifest and len(last) < 2:  # each split goes its own way
-        return Border()
-    edges = sorted(last.values(), key=lambda edge: int(edge["line"]))
-    if not edges:
-        return Border()
-    edge = edges[0] if "test_fraction" in manifest else edges[-1]
-    return Border(edge["line"] - 1, edge["offset"], edge.get("id"))
+            last[shard["split"]] = int(shard["last"]["line"]) - 1
+    if "test_fraction" in manifest:  # each split goes its own way
+        return min(last.values()) if len(last) == 2 else 0
+    return max(last.values(), default=0)
 
 
-def blanks(border: Border, end: bytes) -> Iterator[bytes]:
-    """In place of the documents before the border: as many that are blank, of as many bytes. So each later piece of text
-    is at its place, and in its line; and bpe-chunk passes on no piece before."""
-    if not border.documents:
+class Given:
+    """DIR/.documents, which is locked while this is entered: what was given to the programs, until all is complete. For
+    each block a line: the number of documents before it, of those in it, of bytes of the stream before it, of those in
+    it, and their CRC-32."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory, self.path, self.fd = directory, os.path.join(directory, ".documents"), -1
+        self.blocks: List[Block] = []
+
+    def __enter__(self) -> Given:
+        import fcntl
+
+        self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        feeding.add(self.fd)
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            warn(f"{self.directory}: other processes work there; waiting for them")
+            fcntl.flock(self.fd, fcntl.LOCK_EX)
+        self.read()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        manifest = read_manifest(self.directory)
+        if manifest["complete"] if manifest else not os.path.exists(os.path.join(self.directory, ".work")):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path)
+        feeding.discard(self.fd)
+        os.close(self.fd)
+
+    def read(self) -> None:
+        """What an earlier call has written; a last line that is not whole is taken away."""
+        documents = size = good = 0
+        with open(self.path, "rb") as file:
+            for line in file:
+                try:
+                    block = tuple(map(int, line.split()))
+                except ValueError:
+                    break
+                if not line.endswith(b"\n") or len(block) != 5 or block[:3:2] != (documents, size):
+                    break
+                self.blocks.append(block)
+                documents, size, good = documents + block[1], size + block[3], good + len(line)
+        os.ftruncate(self.fd, good)
+
+    def add(self, block: Block) -> None:
+        os.write(self.fd, b"%d %d %d %d %d\n" % block)
+
+
+def blanks(documents: int, size: int, end: bytes) -> Iterator[bytes]:
+    """In place of documents that are skipped: as many that are blank, of as many bytes. So each later piece of text is at
+    its place, and in its line; and bpe-chunk passes on no piece before."""
+    if not documents:
         return
-    each, longer = divmod(border.size, border.documents)
-    for length, n in ((each + 1, longer), (each, border.documents - longer)):
+    each, longer = divmod(size, documents)
+    for length, n in ((each + 1, longer), (each, documents - longer)):
         blank = b" " * (length - 1) + end
         some = max(1, BLANK // length)
         block = blank * min(some, n)
@@ -119,28 +194,26 @@ def skip(rows: Any, n: int) -> Iterator[Any]:
 
 
 def too_few(n: int) -> BpeValueError:
-    why = f"there are fewer documents than before: the first {n} are in shards that are complete; give the same ones"
+    why = f"there are fewer documents than before, when there were at least {n}: give the same ones in the same order"
     return BpeValueError(why, 65)
 
 
 def pairs_of(docs: Any, text: Optional[str], ids: Ids, n: int) -> Iterator[Any]:
     """(document, id) of those after the first n; without ids documents."""
-    if text is not None and hasattr(docs, "columns"):
-        ids = docs[ids] if isinstance(ids, str) else ids
-        docs, text = docs[text], None
     if isinstance(ids, str) and text is None:
         raise BpeValueError(f"ids={ids!r} is the name of a field: name that of the text, too (text=...)", 64)
-    if text is None:
-        check_documents(docs)
+    if text is not None and hasattr(docs, "columns"):
+        ids = column_of(docs, ids) if isinstance(ids, str) else ids
+        docs, text = column_of(docs, text), None
+    check_documents(docs, text)
     rows = skip(docs, n)
-    if ids is None:
-        return rows if text is None else (row[text] for row in rows)
-    if isinstance(ids, str):
-        return ((row[text], row[ids]) for row in rows)
-    if callable(ids):
-        return ((row if text is None else row[text], ids(row)) for row in rows)
-    texts = rows if text is None else (row[text] for row in rows)
-    return zip_ids(texts, skip(ids, n), n)
+    if isinstance(ids, str) and text is not None:
+        return fields(rows, n, text, ids)
+    rows, others = itertools.tee(rows) if callable(ids) else (rows, rows)
+    texts = rows if text is None else fields(rows, n, text)
+    if ids is None or isinstance(ids, str):
+        return texts
+    return zip(texts, map(ids, others)) if callable(ids) else zip_ids(texts, skip(ids, n), n)
 
 
 def zip_ids(texts: Iterator[Any], ids: Iterator[Any], n: int) -> Iterator[Any]:
@@ -171,41 +244,52 @@ def check_id(name: object, index: int) -> str:
 
 
 class Documents:
-    """Documents from a border on, which are those of before."""
+    """Documents as a stream. Of those in complete shards most are skipped; those after them that were given before must
+    be the same again."""
 
-    def __init__(self, docs: Any, text: Optional[str], ids: Ids, border: Border) -> None:
-        self.border, self.named = border, ids is not None
-        self.rows = pairs_of(docs, text, ids, border.documents)
+    def __init__(self, docs: Any, text: Optional[str], ids: Ids, given: Given, done: int) -> None:
+        self.given, self.named = given, ids is not None
+        start = max(0, sum(block[0] <= done for block in given.blocks) - 1)
+        self.again = {block[0]: block for block in given.blocks[start:]}  # by the number of documents before
+        self.skipped, _, self.size, *_ = next(iter(self.again.values()), (0,) * 5)
+        n, there = sum(given.blocks[-1][:2]) if given.blocks else 0, count_of(docs)
+        if there is not None and there < n:
+            raise too_few(n)
+        self.rows = pairs_of(docs, text, ids, self.skipped)
         self.names: Deque[str] = collections.deque()  # of the documents that were taken, and not written
 
     def texts(self) -> Iterator[Any]:
-        index = self.border.documents
-        for row in self.rows:
-            if not self.named:
-                yield row
-                continue
-            name = check_id(row[1], index)
-            if index == self.border.documents and self.border.name not in (None, name):
-                raise BpeValueError(
-                    f"document {index} is {name!r}, and was {self.border.name!r} when these shards were begun: give the"
-                    " same documents in the same order, or another directory",
-                    65,
-                    document=index,
-                )
-            self.names.append(name)
-            yield row[0]
-            index += 1
+        for index, row in enumerate(self.rows, self.skipped):
+            if self.named:
+                self.names.append(check_id(row[1], index))
+                row = row[0]
+            yield row
+
+    def groups(self) -> Iterator[Tuple[int, List[Any]]]:
+        """Those that were given before are grouped as they were."""
+        texts, done = self.texts(), 0
+        for first, n, *_ in self.again.values():
+            some, done = [*itertools.islice(texts, n)], first + n
+            if len(some) < n:
+                raise too_few(done)
+            yield first, some
+        yield from groups_of(texts, BLOCK, done)
 
     def blocks(self, meter: Meter, invalid: str) -> Iterator[bytes]:
         """The stream: JSON Lines if they have ids, for --id; else each ends with a byte FE."""
-        texts = self.texts()
-        first = [*itertools.islice(texts, 1)]
-        if self.border.documents and not first:
-            raise too_few(self.border.documents + 1)
-        groups = groups_of(itertools.chain(first, texts), BLOCK, self.border.documents)
-        yield from blanks(self.border, b"\n" if self.named else b"\xfe")
-        taken = meter.watch(groups)
-        yield from json_lines(taken, self.names, invalid) if self.named else ended_blocks(taken, invalid)
+        yield from blanks(self.skipped, self.size, b"\n" if self.named else b"\xfe")
+        size = self.size
+        for first, some in meter.watch(self.groups()):
+            n, group = len(some), [(first, some)]
+            [text] = json_lines(group, self.names, invalid) if self.named else ended_blocks(group, invalid)
+            block = first, n, size, len(text), zlib.crc32(text)
+            if first not in self.again:
+                self.given.add(block)
+            elif self.again[first] != block:
+                why = "are not the same as when these shards were begun: give the same ones in the same order, or another"
+                raise BpeValueError(f"documents {first} to {first + n - 1} {why} directory", 65, document=first)
+            yield text
+            size += len(text)
 
 
 def named(source: Any) -> Any:

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import operator
 import re
 
-from ._batch import check_documents, utf8
+from ._batch import bad_str, check_documents, utf8
 from ._errors import BpeValueError
 
 TYPE_CHECKING = False  # see _errors.py
 if TYPE_CHECKING:
-    from typing import Any, Callable, Deque, Iterable, Iterator, List, Optional, Tuple, Union
+    from typing import Any, Callable, Deque, Iterable, Iterator, List, NoReturn, Optional, Tuple, Union
 
     Groups = Iterable[Tuple[int, List[Any]]]
     Progress = Union[None, bool, Callable[[int, Optional[int]], object]]
@@ -35,14 +36,45 @@ def rows_of(docs: Any) -> Iterator[Any]:
     return rows_of_arrow(docs) if type(docs).__module__.startswith("pyarrow") else iter(docs)
 
 
+def no_field(name: object, there: Any, what: str, index: Optional[int] = None) -> NoReturn:
+    why = f"{what} has no field {name!r}; its fields are {', '.join(map(repr, there))}"
+    raise BpeValueError(why, 65, document=index) from None
+
+
+def column_of(table: Any, name: str) -> Any:
+    """Of a table of pandas, polars or pyarrow."""
+    there = list(getattr(table, "column_names", table.columns))
+    return table[name] if name in there else no_field(name, there, f"this {type(table).__name__}")
+
+
+def fields(rows: Iterable[Any], first: int, *names: str) -> Iterator[Any]:
+    """One field of each row, or a tuple of several; first is the index of the first row."""
+    get = operator.itemgetter(*names)
+    for index, row in enumerate(rows, first):
+        try:
+            found = get(row)
+        except (LookupError, TypeError):
+            if not hasattr(row, "keys"):
+                why = f"document {index} is {type(row).__name__}, which has no fields: text={names[0]!r} is for rows"
+                raise BpeValueError(why, 64, document=index) from None
+            there = [*row.keys()]
+            no_field(next((name for name in names if name not in there), names[0]), there, f"document {index}", index)
+        yield found
+
+
 def documents_of(docs: Any, text: Optional[str]) -> Iterator[Any]:
     """Each document; text is the field with it, if docs has rows."""
+    check_documents(docs, text)
     if text is None:
-        check_documents(docs)
         return rows_of(docs)
-    if hasattr(docs, "columns"):  # a table of pandas, polars or pyarrow
-        return rows_of(docs[text])
-    return (row[text] for row in docs)
+    return rows_of(column_of(docs, text)) if hasattr(docs, "columns") else fields(docs, 0, text)
+
+
+def count_of(docs: Any) -> Optional[int]:
+    try:
+        return len(docs)
+    except TypeError:
+        return None
 
 
 # ---- As bytes ----
@@ -51,11 +83,16 @@ def documents_of(docs: Any, text: Optional[str]) -> Iterator[Any]:
 def encode(document: Any, index: int, invalid: str) -> bytes:
     """A document in UTF-8; what it has that is not text is what invalid says."""
     if isinstance(document, dict):
-        why = f"document {index} is a dict: name its field with the text, as text={next(iter(document), 'text')!r}"
+        texts = [name for name, value in document.items() if isinstance(value, str)]
+        field = "text" if "text" in texts else max(texts, key=lambda name: len(document[name]), default="text")
+        why = f"document {index} is a dict: name its field with the text, as text={field!r}"
         raise BpeValueError(why, 64, document=index)
     if isinstance(document, str):
         if invalid == "error":
-            return utf8(document, index)
+            try:
+                return document.encode()
+            except UnicodeEncodeError as error:
+                bad_str(document, error, index, "invalid='replace' puts U+FFFD there, 'skip' leaves it out")
         other = "\ufffd" if invalid == "replace" else ""
         return re.sub("[\ud800-\udfff]", other, document).encode()
     data = utf8(document, index)
@@ -63,7 +100,7 @@ def encode(document: Any, index: int, invalid: str) -> bytes:
         text = data.decode("utf-8", ERRORS[invalid])
     except UnicodeDecodeError as error:
         name, byte = f"document {index}", data[error.start]
-        why = f"{name}: byte {error.start}: invalid UTF-8 (0x{byte:02X}); see invalid"
+        why = f"{name}: byte {error.start}: invalid UTF-8 (0x{byte:02X}); invalid='replace' puts U+FFFD there, 'skip' leaves it out"
         raise BpeValueError(why, 65, name, error.start, document=index) from None
     return data if invalid == "error" else text.encode()
 
@@ -147,7 +184,11 @@ class Meter:
             self.bar.set_postfix_str(line["doing"])
 
     def watch(self, groups: Groups) -> Iterator[Tuple[int, List[Any]]]:
-        """Passes documents on, and counts them."""
+        """Passes documents on, and counts them. There must be some."""
+        n = 0
         for first, some in groups:
+            n = first + len(some)  # now, as the list may be emptied
             yield first, some
-            self.tell(first + len(some))
+            self.tell(n)
+        if not n:
+            raise BpeValueError("there are no documents; a generator or file gives its own only once", 65)
