@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* How often to try what is random, of n times: sanitizers look at memory, and take several times as long. */
+/* How often to try what is random, of n times: one of TRIES_PART, if that is defined; under sanitizers, which look at
+ * memory, and take several times as long, one of four. */
+#ifndef TRIES_PART
 #ifdef __SANITIZE_ADDRESS__
-#define TRIES(n) ((n) / 4)
+#define TRIES_PART 4
 #else
-#define TRIES(n) (n)
+#define TRIES_PART 1
 #endif
+#endif
+#define TRIES(n) ((n) / TRIES_PART)
 
 static uint64_t random_state;
 
