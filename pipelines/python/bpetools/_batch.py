@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Documents = Iterable[Text]
     Block = Tuple[int, object, Numbers]  # see "Documents in blocks"
 
-BLOCK = 16 << 20  # characters, about: they keep several threads busy, and an interrupt waits for 0.1 s
+BLOCK = 8 << 20  # bytes, about: they keep several threads busy, and an interrupt waits for 0.1 s
+PART = 1 << 20  # characters of a block that are objects of Python and bytes at the same time, about
 
 
 # What Arrow calls text, and what has the same bytes with offsets of 64 bits.
@@ -113,8 +114,24 @@ def block_of_list(first: int, documents: List[Any]) -> Block:
 
 
 def blocks_of_iterable(docs: Iterable[Any]) -> Iterator[Block]:
-    for first, some in groups_of(docs, BLOCK):
-        yield block_of_list(first, some)
+    """Each is made of parts, as texts take several times the memory while they become bytes."""
+    parts: List[Block] = []
+    size = 0
+    for first, some in groups_of(docs, min(PART, BLOCK)):
+        parts.append(block_of_list(first, some))
+        size += int(parts[-1][2][:, 1].sum())
+        if size >= BLOCK:
+            yield block_of_parts(parts)
+            parts, size = [], 0
+    if parts:
+        yield block_of_parts(parts)
+
+
+def block_of_parts(parts: List[Block]) -> Block:
+    import numpy as np
+
+    firsts, owners, texts = zip(*parts)
+    return firsts[0], owners, np.concatenate(texts)
 
 
 def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
