@@ -93,6 +93,11 @@ said = "\n".join(str(remark.message) for remark in remarks)
 for what in 'see jsonl= (fields with strings: text; the longest: jsonl="text")', "min_count= left out", 'add special_tokens=["<|endoftext|>"]':
     lib.ok(what in said, f"a warning: {what}", said)
 
+OTHERS = {"self", "files", "source", "directory", "special_tokens", "text", "ids", "table", "last", "length"}
+codes = [call.__code__ for call in (bpetools.train, Tokenizer.encode_files, Tokenizer.shard)]
+names = {name for code in codes for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]}
+lib.ok(names - OTHERS == {*_errors.SAME}, "all parameters are known", names ^ OTHERS ^ {*_errors.SAME})
+
 SAME = ("cut -c1 makes a-b of it, -x and --verbose", "a -vector-like --jobsite", "x--invalid", "/tmp/-v 5", "-", "see -- -v--")
 for text in SAME:
     lib.ok(_errors.in_python(text) == text, f"this stays: {text}", _errors.in_python(text))

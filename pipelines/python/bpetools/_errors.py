@@ -45,23 +45,19 @@ class BpeValueError(BpeError, ValueError):
 
 # ---- Messages ----
 
-# The parameters of options that have another name; each other parameter is the option of its name.
+# Parameters of train, encode_files and shard that are the options of these names.
+SAME = (
+    *("dtype", "eot", "eot_token", "format", "invalid", "jobs", "jsonl", "keep", "max_token_length", "memory", "min_count"),
+    *("min_frequency", "name", "normalize", "null", "on_error", "output", "parquet", "pattern", "progress", "regex", "seed"),
+    *("sha256", "shuffle", "special", "test", "tie", "tokens", "vocab_size", "wet"),
+)
+# And those that are options of other names.
 PARAMETERS = {
+    **{name.replace("_", "-"): name for name in SAME},
     **{"v": "vocab_size", "p": "pattern", "n": "tokens", "d": "dtype", "f": "format", "j": "jobs", "S": "memory"},
     **dict.fromkeys(("s", "special-token", "add-special"), "special_tokens"),
     **{"docs": "table", "id": "ids", "test-fraction": "test", "drop-last": 'last="drop"', "pad-last": 'last="pad"'},
 }
-
-
-def parameter(option: str) -> Optional[str]:
-    """The parameter of train, encode_files or shard that an option of the programs is, or None."""
-    from ._commands import train
-    from ._files import encode_files, shard
-
-    name = option.replace("-", "_")
-    codes = [call.__code__ for call in (train, encode_files, shard)]
-    known = any(name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] for code in codes)
-    return PARAMETERS.get(option, name if known else None)
 
 
 def assignment(name: str, value: Optional[str]) -> str:
@@ -91,7 +87,7 @@ def in_python(message: str) -> str:
     import tempfile
 
     def said(found: re.Match[str]) -> str:
-        name, value = parameter(found["long"] or found["short"]), found["value"]
+        name, value = PARAMETERS.get(found["long"] or found["short"]), found["value"]
         return assignment(name, value.strip("'") if value else None) if name else found[0]
 
     def begun(found: re.Match[str]) -> str:
@@ -101,7 +97,7 @@ def in_python(message: str) -> str:
         documents = files == ["-"]
         shown = [] if documents else [f"files={files}"]
         for key, _, value in (word[2:].partition("=") for word in words[:end] if word.startswith("--")):
-            name = parameter(key)
+            name = PARAMETERS.get(key)
             if name and not (documents and key == "jsonl"):
                 shown.append(f"{name}=..." if key == "id" else assignment(name, value) if value else f"{name}=True")
         return ", ".join(shown)
