@@ -379,6 +379,8 @@ end:
 
 void job_print(const char *from, const char *line)
 {
+    if (!from && !*line)
+        return;
     job_show(NULL);
     dprintf(2, "%s%s%s\n", from ? from : "", from ? ": " : "", line);
 }

@@ -167,7 +167,7 @@ cat >slow/bpe-encode <<END
 for ((i = 0; ; i++)); do mkdir "$PWD/turn.\$i" 2>/dev/null && break; done
 $BUILD/bpe-encode "\$@"
 status=\$?
-[ "\$i" != "\$SLOW" ] || sleep 1
+[ "\$i" != "\$SLOW" ] || sleep 1.2 # a last line is held for a second
 exit \$status
 END
 chmod +x slow/bpe-encode
