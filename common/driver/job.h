@@ -180,8 +180,8 @@ bool job_was_killed(const struct job_process *p);
  * before; NULL: clears that. So does a message, and a signal that ends this process. */
 void job_show(const char *line);
 
-/* One line on standard error; from is put before it, unless it is NULL. An empty line, as job_tell gives of a process that
- * was heard before it ended, is not printed. */
+/* One line on standard error; from is put before it, unless it is NULL. An empty line, as job_tell gives of a process
+ * that was heard before it ended, is not printed. */
 void job_print(const char *from, const char *line);
 
 /* Whether fd is a pipe or a socket: a reader may leave it, and then nothing needs to be said. */
