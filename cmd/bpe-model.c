@@ -148,8 +148,8 @@ static int describe(const struct model *m, struct err *e)
     int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) ||
              put_characters(&out, m, e) || put_vocab(&out, m, e) || put_paths(&out, m, e) ||
              put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
-             put_role(&out, "separator", model_eos(m), e) || put_special(&out, m, e) ||
-             fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+             put_role(&out, "separator", model_eos(m), e) || put_role(&out, "padding", model_pad(m), e) ||
+             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }

@@ -122,7 +122,8 @@ struct bpe_added {
 /* All added tokens, by id, and in *n their number. Borrowed until bpe_close. */
 BPE_API const struct bpe_added *bpe_added_tokens(const bpe_tokenizer *t, size_t *n);
 
-/* The token that ends a text, and the one for padding. -1: the tokenizer does not say it. */
+/* The token that ends a text, and the one for padding: what the tokenizer's files say, else the one of a usual name, as
+ * "<|endoftext|>" or "<pad>". -1: there is none. */
 BPE_API int64_t bpe_eos_id(const bpe_tokenizer *t);
 BPE_API int64_t bpe_pad_id(const bpe_tokenizer *t);
 

@@ -193,8 +193,7 @@ const struct model_special *model_pad(const struct model *m)
                                         "<|finetune_right_pad_id|>",
                                         "<" BAR BLOCK "pad" BLOCK BAR ">",
                                         NULL};
-    const struct model_special *s = m->pad ? m->pad : find_usual(m, usual);
-    return s ? s : model_eos(m);
+    return m->pad ? m->pad : find_usual(m, usual);
 }
 
 /* ---- The fingerprint ---- */

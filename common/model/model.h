@@ -166,7 +166,7 @@ uint64_t model_fingerprint(const struct model *m);
  * model has, else its only special token; NULL: none of these. It may be one that is not recognized in text. */
 const struct model_special *model_eos(const struct model *m);
 
-/* The special token for padding: `pad`, else the first of the usual names, else model_eos. */
+/* The special token for padding: `pad`, else the first of the usual names; NULL: none. */
 const struct model_special *model_pad(const struct model *m);
 
 /* The default width of an id in bytes: 2 if all ids fit, else 4. */

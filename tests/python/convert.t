@@ -58,6 +58,13 @@ KEPT = {"bos_token": lib.EOT, "chat_template": "{{ 'é' }}", "model_max_length":
 for name, made in ("opened", other), ("saved", Tokenizer("dir2")), ("pickled", pickle.loads(pickle.dumps(other))):
     known = (made.bos_token_id, made.eos_token_id, made.pad_token_id, made._config)
     lib.ok(known == (0, 1, 1, KEPT), f"what a directory says is kept: {name}", known)
+plain = Tokenizer("tokenizer.json")
+plain.save("dir3/")
+os.unlink("dir3/special_tokens_map.json")
+lib.write("dir3/tokenizer_config.json", json.dumps({"eos_token": lib.EOT}))
+Tokenizer("dir3").save("dir4/")
+known = [made.pad_token_id for made in (plain, Tokenizer("dir3"), Tokenizer("dir4"))]
+lib.ok(known == [0, None, None], "a directory that names no pad_token has none", known)
 lib.ok(tok.bos_token_id is None, "without one there is no bos_token_id")
 lib.write("dir2/chat_template.jinja", "{{ 'b' }}")
 lib.ok(Tokenizer("dir2")._config["chat_template"] == "{{ 'b' }}", "the file of a chat template comes first")

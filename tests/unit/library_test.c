@@ -116,7 +116,7 @@ static void test_tokens(const bpe_tokenizer *t)
     tap_ok(n == 2 && added[0].id == EOT && added[0].special && added[1].id == MARK && !added[1].special &&
                added[1].len == 6 && !memcmp(added[1].text, "<mark>", 6),
            "the added tokens");
-    tap_ok(bpe_eos_id(t) == EOT && bpe_pad_id(t) == EOT, "the token that ends a text");
+    tap_ok(bpe_eos_id(t) == EOT && bpe_pad_id(t) == -1, "the token that ends a text, and none that pads");
 }
 
 static int fails(int code, uint64_t text, uint64_t offset, const char *message)

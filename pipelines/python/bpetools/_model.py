@@ -122,7 +122,8 @@ class Model:
         self._encode, self._handle, self._pool = lib.bpe_encode, ctypes.c_void_p(handle), []
         weakref.finalize(self, lib.bpe_close, handle).atexit = False
         eos, pad = lib.bpe_eos_id(handle), lib.bpe_pad_id(handle)
-        self._eos, self._pad = None if eos < 0 else eos, None if pad < 0 else pad
+        self._eos = None if eos < 0 else eos
+        self._pad = pad if pad >= 0 else None if os.path.isdir(name) else self._eos
 
     @classmethod
     def _of_contents(cls: Type[Kind], json: bytes, name: str) -> Kind:
@@ -214,7 +215,8 @@ class Model:
 
     @property
     def pad_token_id(self) -> Optional[int]:
-        """The id of the token that pads: the tokenizer's pad_token, else "<pad>" and the like, else eos_token_id."""
+        """The id of the token that pads: the tokenizer's pad_token, else "<pad>" and the like, else eos_token_id. Of
+        a directory that names none, None."""
         return self._pad
 
     @property

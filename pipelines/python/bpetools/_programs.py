@@ -276,8 +276,7 @@ class Programs:
         return self.model(handle).number("separator")
 
     def bpe_pad_id(self, handle: Any) -> int:
-        found = self.model(handle).number("padding")
-        return self.bpe_eos_id(handle) if found < 0 else found
+        return self.model(handle).number("padding")
 
     def bpe_fingerprint(self, handle: Any) -> int:
         import hashlib
