@@ -51,6 +51,11 @@ MESSAGES = {
     "jsonl= and wet= exclude each other": lambda: train("a.jsonl", jsonl=True, wet=True),
     'memory="x": not': lambda: train(memory="x"),
     "max_token_length=0: must": lambda: train(max_token_length=0),
+    "vocab_size=8000.0: must be an int": lambda: train(size=8e3),
+    "names of files are wanted, not dict; documents are for": lambda: train([{"text": "low"}]),
+    "names of files are wanted, not NoneType": lambda: train(None),
+    "lower newest: No such file or directory; texts in memory are for": lambda: train(["lower newest"]),
+    "low low low " * 8 + "low ...: No such": lambda: train("low " * 1000),
     '.: is a directory; give a pattern, as "DIR/*"': lambda: train("."),
     'files=[\'a.txt\'], special_tokens=["<|endoftext|>"], pattern="cl100k", invalid="error"':
         lambda: (train(keep="keep", pattern="cl100k"), train(keep="keep")),

@@ -194,6 +194,42 @@ for options in ({"ids": "id"}, {"last": "none"}, {"dtype": "int8"}, {"special": 
         raised(BpeValueError, tok.shard, "a.txt", "none", **options) and not os.path.exists("none"),
         f"  nor are {options} right",
     )
+for source, want in (iter(["low"]), "begun with files, now documents"), ("a.txt", "documents, now names of files; give iter"):
+    where = "files" if want[0] == "b" else "documents first"
+    if want[0] == "d":
+        tok.shard(iter(["low"]), where)
+    error = raised(BpeValueError, tok.shard, source, where, tokens=50)
+    lib.ok(error and want in str(error), f"  {want}", error)
+lib.write("a file", "")
+error = raised(BpeError, tok.shard, "a.txt", "a file")
+lib.ok(error and error.exit_code == 73 and "a file: cannot create" in str(error), "  a file is no directory", error)
+
+# ---- Two calls at a time: the second waits ----
+begun, reads = threading.Event(), []
+
+
+def slow_documents():
+    for i in range(2000):
+        if i == 1000:
+            begun.set()
+            time.sleep(0.5)
+        yield DOCS[i % len(DOCS)]
+
+
+def first_call():
+    reads.append(tok.shard(slow_documents(), "twice", tokens=1000)["checksum"])
+
+
+thread = threading.Thread(target=first_call)
+thread.start()
+begun.wait()
+with warnings.catch_warnings(record=True) as remarks:
+    warnings.simplefilter("always")
+    second = tok.shard(slow_documents(), "twice", tokens=1000)
+thread.join()
+lib.ok(reads == [second["checksum"]] and "waiting" in str(remarks[0].message), "a second call waits for the first", remarks)
+lib.ok(not os.path.exists("twice/.documents"), "  and nothing else is left")
+
 other = bpetools.train("a.txt", 260)
 error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
 lib.ok(error and "another tokenizer" in str(error), "another tokenizer is seen", error)
@@ -230,7 +266,7 @@ tok.shard(documents({kill}, {skipped}), {directory!r}, tokens=12000, jobs=2, **o
 
 
 def start(directory, options, kill=-1, skipped=0):
-    ticks = 60 if "shuffle" in options else 300
+    ticks = 60 if "shuffle" in options else 900
     code = CHILD.format(
         ticks=ticks, script=os.path.abspath(SCRIPT), options=options, directory=directory, kill=kill, skipped=skipped
     )

@@ -273,7 +273,8 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
         numbers = np.asarray(ids)
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             why = f"ids are one-dimensional integers, not {numbers.dtype} of shape {numbers.shape}"
-            raise BpeValueError(why + ("; decode_batch takes several" if numbers.ndim == 2 else ""), 64)
+            advice = {0: f": give [{ids}]", 2: "; decode_batch takes several"}
+            raise BpeValueError(why + advice.get(numbers.ndim, ""), 64)
         if numbers.size and (numbers.min() < 0 or numbers.max() > 0xFFFFFFFF):
             bad = int(np.flatnonzero((numbers < 0) | (numbers > 0xFFFFFFFF))[0])
             raise BpeValueError(f"id {numbers[bad]} at index {bad} is none of the tokenizer's", 65)
@@ -290,5 +291,6 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
             if not 0 <= number <= 0xFFFFFFFF:
                 raise BpeValueError(f"id {number} at index {i} is none of the tokenizer's", 65) from None
         more = f": {error}" if hasattr(ids, "__iter__") else f": give [{repr(ids)[:60]}]"
+        more = "" if isinstance(ids, str) else more
         raise BpeValueError(f"ids are a list or array of integers, not {type(ids).__name__}{more}", 64) from None
     return numbers, *numbers.buffer_info()

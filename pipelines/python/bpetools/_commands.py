@@ -33,6 +33,8 @@ def option(name: str, value: object) -> List[str]:
     """An option as a word; None and False: it is not given; True: it has no value."""
     if value is None or value is False:
         return []
+    if isinstance(value, float) and name != "test-fraction":
+        raise BpeValueError(f"{name.replace('-', '_')}={value!r}: must be an int", 64)
     return [f"--{name}"] if value is True else [f"--{name}={value}"]
 
 
@@ -54,11 +56,11 @@ def special_words(special_tokens: Sequence[str], special: str) -> List[str]:
         raise BpeValueError("special_tokens is one string: give a list", 64)
     if special not in ("token", "text"):
         raise BpeValueError(f"special={special!r}: must be 'token' or 'text'", 64)
-    for token in special_tokens:
+    for token in special_tokens or ():
         check_text("a special token", token)
     if special == "token" and special_tokens:
         return [f"--special-token={token}" for token in special_tokens]
-    return ["--no-special", *(f"--add-special={token}" for token in special_tokens)]
+    return ["--no-special", *(f"--add-special={token}" for token in special_tokens or ())]
 
 
 # ---- Files ----
@@ -75,21 +77,34 @@ def expand(path: Path) -> List[bytes]:
         raise BpeValueError("a file name is empty", 64)
     if not glob.has_magic(name) or os.path.exists(name) or b"://" in name:
         if b"://" not in name and not os.path.exists(name):
-            raise BpeError(f"{os.fsdecode(name)}: No such file or directory", 66, os.fsdecode(name))
+            raise missing(os.fsdecode(name), "No such file or directory")
         if os.path.isdir(name):
             why = 'is a directory; give a pattern, as "DIR/*"'
             raise BpeError(f"{os.fsdecode(name)}: {why}", 66, os.fsdecode(name))
         return [b"./" + name if name == b"-" else name]
     found = sorted(glob.glob(name, recursive=True))
     if not found:
-        raise BpeError(f"{os.fsdecode(name)}: no file is called so", 66, os.fsdecode(name))
+        raise missing(os.fsdecode(name), "no file is called so")
     return found
+
+
+def missing(name: str, why: str) -> BpeError:
+    """Perhaps it is no name, but a text."""
+    if len(name) > 100 or any(c.isspace() for c in name):
+        why += "; texts in memory are for train_from_iterator, encode_batch, or shard(iter(texts))"
+    shown = name if len(name) <= 100 else name[:100] + "..."
+    return BpeError(f"{shown}: {why}", 66, shown)
 
 
 def files_of(files: Files) -> List[bytes]:
     """All of them, in order."""
     paths: Iterable[Any] = [files] if is_path(files) else files  # type: ignore[assignment]
-    found = [name for path in paths for name in expand(path)]
+    found = []
+    for path in paths if hasattr(files, "__iter__") else [files]:
+        if not is_path(path):
+            why = "documents are for train_from_iterator, encode_batch, or shard"
+            raise BpeValueError(f"names of files are wanted, not {type(path).__name__}; {why}", 64)
+        found += expand(path)
     if not found:
         raise BpeValueError("no files are given", 64)
     return found

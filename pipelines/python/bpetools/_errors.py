@@ -82,6 +82,7 @@ DTYPES = {"u16": "uint16", "u32": "uint32", "i32": "int32", '"auto"': "None"}
 def in_python(message: str) -> str:
     """A message of a program or of the library, with its options as this package calls them: "see --on-error" becomes
     "see on_error=", and "-f json" format="json". An option that is no parameter stays."""
+    import os
     import re
     import shlex
     import tempfile
@@ -98,6 +99,8 @@ def in_python(message: str) -> str:
         shown = [] if documents else [f"files={files}"]
         for key, _, value in (word[2:].partition("=") for word in words[:end] if word.startswith("--")):
             name = PARAMETERS.get(key)
+            if key == "model" and os.path.isabs(value):  # beside its shards
+                shown.append(f"directory={os.path.dirname(value)!r}")
             if name and not (documents and key == "jsonl"):
                 shown.append(f"{name}=..." if key == "id" else assignment(name, value) if value else f"{name}=True")
         return ", ".join(shown)

@@ -203,7 +203,7 @@ def shard(
     special = special or ("token" if of_files else "text")
     with s.model_in(place, self) as model, Meter(progress, "B" if of_files else "doc", total) as meter:
         s.check_begun(
-            place, tokens=tokens, format=format, shuffle=shuffle, test=test, last=last, table=table, sha256=sha256,
+            place, of_files, tokens=tokens, format=format, shuffle=shuffle, test=test, last=last, table=table, sha256=sha256,
             eot=eot, special=special, ids=None if ids is None else "given",
         )  # fmt: skip
         words = ["bpe", "shard", f"--output={place}", f"--model={model}", *words, *c.progress_words(meter)]

@@ -5,6 +5,7 @@ import collections
 import contextlib
 import itertools
 import json
+import operator
 import os
 import zlib
 
@@ -45,7 +46,10 @@ def read_manifest(directory: str) -> Optional[Dict[str, Any]]:
 def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
     """DIR/tokenizer.json, which stays beside the shards: what is begun goes on with the same."""
     contents, path = tok._to_json(), os.path.join(directory, "tokenizer.json")
-    os.makedirs(directory, exist_ok=True)
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        raise BpeError(f"{directory}: cannot create: {error.strerror}", 73, directory) from None
     there = os.path.exists(path)
     if there:
         with open(path, "rb") as file:
@@ -65,11 +69,15 @@ def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
         raise
 
 
-def check_begun(directory: str, **options: object) -> None:
+def check_begun(directory: str, of_files: bool, **options: object) -> None:
     """Such options decide the shards: they must be as they were."""
     manifest = read_manifest(directory)
     if not manifest:
         return
+    form = manifest["reading"] and manifest["reading"]["form"]
+    if form == "fe" if of_files else form not in (None, "fe", "jsonl"):
+        why = "documents, now names of files; give iter(docs)" if of_files else "files, now documents; give their names"
+        raise BpeValueError(f"{directory}: was begun with {why}, or another directory", 64, directory)
     last = {"short": "short", "dropped": "drop", "padded": "pad"}
     was = {
         "tokens": manifest["shard_tokens"],
@@ -130,13 +138,18 @@ class Given:
     def __enter__(self) -> Given:
         import fcntl
 
-        self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        feeding.add(self.fd)
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            warn(f"{self.directory}: other processes work there; waiting for them")
-            fcntl.flock(self.fd, fcntl.LOCK_EX)
+        while True:
+            self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            feeding.add(self.fd)
+            try:
+                fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                warn(f"{self.directory}: other processes work there; waiting for them")
+                fcntl.flock(self.fd, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):  # those have removed it
+                if os.path.samestat(os.fstat(self.fd), os.stat(self.path)):
+                    break
+            self.close()
         self.read()
         return self
 
@@ -145,6 +158,9 @@ class Given:
         if manifest["complete"] if manifest else not os.path.exists(os.path.join(self.directory, ".work")):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path)
+        self.close()
+
+    def close(self) -> None:
         feeding.discard(self.fd)
         os.close(self.fd)
 
@@ -227,10 +243,11 @@ def zip_ids(texts: Iterator[Any], ids: Iterator[Any], n: int) -> Iterator[Any]:
 
 def check_id(name: object, index: int) -> str:
     """As bpe-chunk takes it."""
-    if isinstance(name, int):
-        name = str(name)
+    if hasattr(name, "__index__"):
+        name = str(operator.index(name))
+    columns = type(name).__module__.partition(".")[0] in ("pandas", "pyarrow")  # of a dataset in that format
     why = (
-        f"is {type(name).__name__}, not str"
+        f"is {type(name).__name__}, not str{'; give dataset.with_format(None)' if columns else ''}"
         if not isinstance(name, str)
         else (
             "is empty, has a NUL character, or more than 900 bytes"
