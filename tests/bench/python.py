@@ -23,9 +23,10 @@ ROWS = [
     Row("python-call", "the C call", "us", "us c-own en", []),
     Row("python-batch", "encode_batch of a list, English, one core", "MB/cpu s", "rate list1-own en",
         [at_least(3, "rate tokenizers1-own en"), at_least(2, "rate gigatoken_list1-own en"), at_least(2, "rate snaptokens1-own en"),
-         beside("rate null-own en")]),
+         beside("rate snaptokens_flat1-own en"), beside("rate null-own en")]),
     Row("python-batch", "multilingual", "MB/cpu s", "rate list1-own multi",
         [beside("rate tokenizers1-own multi"), beside("rate gigatoken_list1-own multi"), beside("rate snaptokens1-own multi"),
+         beside("rate snaptokens_flat1-own multi"),
          beside("rate null-own multi")]),
     Row("python-two", "two threads against one", "times", "speedup against_list-own en", [at_least(1.6), beside("speedup spin-two none")]),
     Row("python-train", "train_from_iterator, English", "s", "wall train_list-own en", [at_most(1.3, "wall train-own en.jsonl")]),
@@ -75,7 +76,7 @@ def import_time(t, *_):
 
 OURS = {
     "list1": of_list("bpetools", 1), "tokenizers1": of_list("tokenizers", 1), "gigatoken_list1": of_list("gigatoken", 1),
-    "snaptokens1": of_list("snaptokens", 1), "against_list": against_list,
+    "snaptokens1": of_list("snaptokens", 1), "snaptokens_flat1": of_list("snaptokens_flat", 1), "against_list": against_list,
     "call": lambda t, model, _: call(t, "call", model, "1", FORTY), "c": c_call, "train": train,
     "train_list": lambda t, _, name: call(t, "train", "-", "2", t.path(name)), "import": import_time,
     "stream": lambda t, _, name: call(t, "stream", "32000", "2", t.path(name)),

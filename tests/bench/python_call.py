@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """python_call.py WHAT MODEL CORES TEXT - for python.py, in the venv: a call from Python, timed.
 
-WHAT: bpetools, tokenizers, gigatoken, snaptokens: the documents of TEXT, a list of str, to arrays of numpy, on as many cores;
+WHAT: bpetools, tokenizers, gigatoken, snaptokens, snaptokens_flat: the documents of TEXT, a list of str, to arrays of numpy, on as many cores;
 train: bpetools.train_from_iterator of that list, 32000 tokens; stream: the same of documents that are made one by one, 1 GB of
 them, with MODEL as the vocabulary's size. Prints a line of JSON: wall and CPU seconds of the call (its processes included), the peak
 of memory in bytes (of this process), and the number of ids.
@@ -44,7 +44,9 @@ def batch_call(what, model, cores):
         return lambda texts: sum(len(np.asarray(ids)) for ids in tok.encode_batch(texts, parallel=cores > 1))
     import snaptokens
     tok = snaptokens.Tokenizer.from_file(model)
-    return lambda texts: len(np.frombuffer(tok.encode_batch_flat(texts, add_special_tokens=False)[0], np.uint32))
+    if what == "snaptokens_flat":  # all ids as one bytes, and offsets
+        return lambda texts: len(np.frombuffer(tok.encode_batch_flat(texts, add_special_tokens=False)[0], np.uint32))
+    return lambda texts: sum(len(np.array(e.ids, np.uint32)) for e in tok.encode_batch(texts, add_special_tokens=False))
 
 
 def of_call(model, text):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Documents = Iterable[Text]
     Block = Tuple[int, object, Numbers]  # see "Documents in blocks"
 
-BLOCK = 8 << 20  # bytes, about: they keep several threads busy, and an interrupt waits for 0.1 s
+BLOCK = 16 << 20  # bytes, about: they keep several threads busy, and an interrupt waits for 0.1 s
 PART = 1 << 20  # characters of a block that are objects of Python and bytes at the same time, about
 
 
@@ -113,14 +113,14 @@ def block_of_list(first: int, documents: List[Any]) -> Block:
     return block_of(first, owner, ctypes.cast(ctypes.c_char_p(owner), ctypes.c_void_p).value or 0, offsets)
 
 
-def blocks_of_iterable(docs: Iterable[Any]) -> Iterator[Block]:
+def blocks_of_iterable(docs: Iterable[Any], most: int) -> Iterator[Block]:
     """Each is made of parts, as texts take several times the memory while they become bytes."""
     parts: List[Block] = []
     size = 0
-    for first, some in groups_of(docs, min(PART, BLOCK)):
+    for first, some in groups_of(docs, min(PART, most)):
         parts.append(block_of_list(first, some))
         size += int(parts[-1][2][:, 1].sum())
-        if size >= BLOCK:
+        if size >= most:
             yield block_of_parts(parts)
             parts, size = [], 0
     if parts:
@@ -134,7 +134,7 @@ def block_of_parts(parts: List[Block]) -> Block:
     return firsts[0], owners, np.concatenate(texts)
 
 
-def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
+def blocks_of_arrow(chunks: Iterable[Any], most: int) -> Iterator[Block]:
     """Of pyarrow's arrays of strings, whose text is UTF-8 already and stays where it is."""
     import numpy as np
 
@@ -152,7 +152,7 @@ def blocks_of_arrow(chunks: Iterable[Any]) -> Iterator[Block]:
         offsets = np.frombuffer(places, np.uint64)[chunk.offset : chunk.offset + len(chunk) + 1]
         done = 0
         while done < len(chunk):
-            after = min(max(done + 1, int(np.searchsorted(offsets, offsets[done] + np.uint64(BLOCK)))), len(chunk))
+            after = min(max(done + 1, int(np.searchsorted(offsets, offsets[done] + np.uint64(most)))), len(chunk))
             yield block_of(first + done, chunk, text.address if text else 0, offsets[done : after + 1])
             done = after
         first += len(chunk)
@@ -170,11 +170,12 @@ def check_documents(docs: object, text: str | None = None) -> None:
         raise BpeValueError(f"{name}: documents are wanted, which are one column: docs[{text or 'text'!r}], say", 64)
 
 
-def blocks(docs: Documents) -> Iterator[Block]:
+def blocks(docs: Documents, most: int) -> Iterator[Block]:
+    """Of about so many bytes."""
     check_documents(docs)
     if type(docs).__module__.startswith("pyarrow"):
-        return blocks_of_arrow(getattr(docs, "chunks", (docs,)))
-    return blocks_of_iterable(docs)
+        return blocks_of_arrow(getattr(docs, "chunks", (docs,)), most)
+    return blocks_of_iterable(docs, most)
 
 
 # ---- Blocks to ids ----
@@ -239,6 +240,13 @@ def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any]) -> Iterator
                 raise failure
         yield returned
         del returned, outcome  # they are large
+
+
+def each_of(parts: Iterable[Tuple[Ids, Numbers]]) -> Iterator[Ids]:
+    """The ids of each document."""
+    for ids, offsets in parts:
+        places = offsets.tolist()
+        yield from map(ids.__getitem__, map(slice, places, places[1:]))
 
 
 def joined(parts: List[Tuple[Ids, Numbers]]) -> Tuple[Ids, Numbers]:

@@ -195,7 +195,9 @@ class Tokenizer(Model):
         """The same as encode(text): special tokens are text."""
         return self.encode(text)
 
-    def _encode_blocks(self, docs: Documents, special: str, threads: Optional[int]) -> Iterator[Tuple[Ids, Numbers]]:
+    def _encode_blocks(
+        self, docs: Documents, special: str, threads: Optional[int], most: int
+    ) -> Iterator[Tuple[Ids, Numbers]]:
         mode = special_of(special).value
         if threads is not None and threads < 0:
             raise BpeValueError(f"threads={threads}: must be a number of threads, or None", 64)
@@ -205,7 +207,7 @@ class Tokenizer(Model):
         def encode(block: _batch.Block) -> Tuple[Ids, Numbers]:
             return _batch.encode_block(self._lib, self._handle, block, mode, threads)
 
-        return (map if threads == 1 else _batch.overlapped)(encode, _batch.blocks(docs))
+        return (map if threads == 1 else _batch.overlapped)(encode, _batch.blocks(docs, most))
 
     def encode_iter(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> Iterator[Ids]:
         """As encode_batch, but yields the arrays one by one, and takes some 10 MB of documents at a time.
@@ -213,9 +215,8 @@ class Tokenizer(Model):
         >>> [len(ids) for ids in tok.encode_iter(["low lower", "", "low"])]
         [2, 0, 1]
         """
-        for ids, offsets in self._encode_blocks(docs, special, threads):
-            places = offsets.tolist()
-            yield from map(ids.__getitem__, map(slice, places, places[1:]))
+        most = _batch.BLOCK // 2  # so that 1 GB by two threads takes no more than 150 MB
+        return _batch.each_of(self._encode_blocks(docs, special, threads, most))
 
     def encode_batch(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> List[Ids]:
         """The ids of each document: a list of numpy arrays of uint32. (They are views of larger arrays: copy those that
@@ -232,7 +233,7 @@ class Tokenizer(Model):
         >>> tok.encode_batch(["low lower newest", "low"])
         [array([268, 267, 264], dtype=uint32), array([268], dtype=uint32)]
         """
-        return list(self.encode_iter(docs, special, threads))
+        return list(_batch.each_of(self._encode_blocks(docs, special, threads, _batch.BLOCK)))
 
     def encode_flat(
         self, docs: Documents, special: str = "text", threads: Optional[int] = None
@@ -244,7 +245,7 @@ class Tokenizer(Model):
         >>> tok.encode_flat(["low lower newest", "low"])
         (array([268, 267, 264, 268], dtype=uint32), array([0, 3, 4], dtype=uint64))
         """
-        return _batch.joined(list(self._encode_blocks(docs, special, threads)))
+        return _batch.joined(list(self._encode_blocks(docs, special, threads, _batch.BLOCK)))
 
     encode_files = _files.encode_files
     shard = _files.shard
