@@ -81,7 +81,6 @@ struct bpe_batch {
     size_t n;
     uint32_t *ids;
     uint64_t *offset; /* n + 1 of them; the first is 0 */
-    size_t room;      /* for bpe_batch_free */
 };
 
 /* Encodes n texts by this number of threads at most, the calling one included (0: as many as it has processors). *out

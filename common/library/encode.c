@@ -1,5 +1,4 @@
 /* encode.c - see bpetools.h: encoding, one text or many by threads. */
-#include "base/sys/huge.h"
 #include "library/last_error.h"
 #include "library/tokenizer.h"
 
@@ -169,12 +168,10 @@ static int gather(struct job *j, size_t n, struct bpe_batch *out, struct err *e)
         out->ids = (uint32_t *)(void *)j->group[0].ids.p;
         j->group[0].ids.p = NULL;
     } else {
-        /* Not by malloc: once so much is freed, it no longer maps what is smaller, and keeps it for single threads. */
-        const size_t size = out->offset[n] * sizeof *out->ids + 1;
-        out->ids = huge_zeroed(size);
+        const size_t size = out->offset[n] * sizeof *out->ids;
+        out->ids = malloc(size + 1);
         if (!out->ids)
             return err_mem(e, "the ids", size);
-        out->room = size;
     }
     for (size_t i = 0; i < j->n_groups; i++) {
         struct ids *ids = &j->group[i].ids;
@@ -224,10 +221,7 @@ int bpe_encode_batch(const bpe_tokenizer *t, const struct bpe_text *texts, size_
 
 void bpe_batch_free(struct bpe_batch *b)
 {
-    if (b->room)
-        huge_free(b->ids, b->room);
-    else
-        free(b->ids);
+    free(b->ids);
     free(b->offset);
     *b = (struct bpe_batch){0};
 }

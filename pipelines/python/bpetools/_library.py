@@ -69,12 +69,7 @@ class Error(ctypes.Structure):
 class Batch(ctypes.Structure):
     """struct bpe_batch"""
 
-    _fields_ = [
-        ("n", ctypes.c_size_t),
-        ("ids", ctypes.c_void_p),
-        ("offset", ctypes.c_void_p),
-        ("room", ctypes.c_size_t),
-    ]
+    _fields_ = [("n", ctypes.c_size_t), ("ids", ctypes.c_void_p), ("offset", ctypes.c_void_p)]
 
 
 class Added(ctypes.Structure):

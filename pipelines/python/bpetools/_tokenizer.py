@@ -215,7 +215,7 @@ class Tokenizer(Model):
         >>> [len(ids) for ids in tok.encode_iter(["low lower", "", "low"])]
         [2, 0, 1]
         """
-        most = _batch.BLOCK // 2  # so that 1 GB by two threads takes no more than 150 MB
+        most = _batch.BLOCK // 2  # for its memory
         return _batch.each_of(self._encode_blocks(docs, special, threads, most))
 
     def encode_batch(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> List[Ids]:
