@@ -254,7 +254,7 @@ int shard_work(const struct shard_asked *a, struct job *j, struct err *e)
     int status = resume_put_inputs(&inputs, a->files, a->n_files, a->parquet, e) || find_places(e) || lock(j, e)
                      ? -1
                      : work(j, &said, e);
-    if (status >= 0 && said.len && buf_put_byte(&said, '\0', &ignored) == 0)
+    if (status >= 0 && buf_put_byte(&said, '\0', &ignored) == 0)
         job_print(NULL, (const char *)said.p);
     buf_free(&said);
     job_end(j);

@@ -40,7 +40,7 @@ static int tell(const struct measure *m, struct err *e)
     int status = job_outcome(m->job, &line, e);
     if (status > 0 && s && s->fd >= 0 && buf_replace(&line, s->path, s->name, e))
         status = -1;
-    if (status > 0 && line.len && buf_put_byte(&line, '\0', e) == 0)
+    if (status > 0 && buf_put_byte(&line, '\0', e) == 0)
         job_print(NULL, (const char *)line.p);
     buf_free(&line);
     return status;

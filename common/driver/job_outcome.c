@@ -199,7 +199,7 @@ void job_report(struct job *j, int status, struct buf *line)
     struct err ignored;
     if (status == 0)
         job_say_all(j);
-    else if (line->len && buf_put_byte(line, '\0', &ignored) == 0)
+    else if (buf_put_byte(line, '\0', &ignored) == 0)
         job_print(NULL, (const char *)line->p);
 }
 

@@ -10,7 +10,7 @@
 
 static void put_roles(struct json_writer *w, const struct model *m)
 {
-    const struct model_special *eos = model_eos(m), *pad = model_pad(m) ? model_pad(m) : eos;
+    const struct model_special *eos = model_eos(m), *own = model_pad(m), *pad = own ? own : eos;
     if (eos) {
         json_write_key(w, "eos_token");
         json_write_bytes(w, eos->p, eos->len);

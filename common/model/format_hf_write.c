@@ -276,13 +276,6 @@ static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const
     return 0;
 }
 
-/* Writes a token as it is spelled to *text. */
-static int put_token(struct buf *text, const struct model *m, uint32_t id, struct err *e)
-{
-    text->len = 0;
-    return spelling_put(m->spelling, text, m->token[id].p, m->token[id].len, e);
-}
-
 /* Whether a merge can be the string "left right". */
 static int check_string(struct str left, struct str right, size_t nth, struct err *e)
 {
@@ -300,7 +293,7 @@ static void put_merges(struct json_writer *w, const struct model *m)
     json_write_key(w, "merges");
     json_write_begin(w, '[');
     for (size_t k = 0; k < m->n_merges; k++) {
-        if (put_token(&left, m, m->merge[k].left, w->e) || put_token(&right, m, m->merge[k].right, w->e) ||
+        if (vocab_json_key(&left, m, m->merge[k].left, w->e) || vocab_json_key(&right, m, m->merge[k].right, w->e) ||
             (m->merges_as_strings && check_string(buf_str(&left), buf_str(&right), k, w->e))) {
             w->failed = true;
             break;
