@@ -39,7 +39,7 @@ ARROW_TEXT = {
 AS_BYTES = "text.encode('utf-8', 'replace') has a question mark in its place"
 
 
-def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None, advice: str = AS_BYTES) -> NoReturn:
+def bad_str(text: str, error: UnicodeEncodeError, document: int | None, advice: str) -> NoReturn:
     name = "text" if document is None else f"document {document}"
     raise BpeValueError(
         f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not text;"
@@ -51,13 +51,13 @@ def bad_str(text: str, error: UnicodeEncodeError, document: int | None = None, a
     ) from None
 
 
-def utf8(text: object, document: int | None = None) -> bytes:
-    """The bytes of a text; document is its index, for messages."""
+def utf8(text: object, document: int | None = None, advice: str = AS_BYTES) -> bytes:
+    """The bytes of a text; document is its index, and advice what to do about lone surrogates, for messages."""
     if isinstance(text, str):
         try:
             return text.encode()
         except UnicodeEncodeError as error:
-            bad_str(text, error, document)
+            bad_str(text, error, document, advice)
     if isinstance(text, (bytes, bytearray, memoryview)):
         return bytes(text)
     name = "the text" if document is None else f"document {document}"

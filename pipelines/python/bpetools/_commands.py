@@ -75,13 +75,13 @@ def expand(path: Path) -> List[bytes]:
     name = os.fsencode(path)
     if not name:
         raise BpeValueError("a file name is empty", 64)
-    if not glob.has_magic(name) or os.path.exists(name) or b"://" in name:
-        if b"://" not in name and not os.path.exists(name):
-            raise missing(os.fsdecode(name), "No such file or directory")
-        if os.path.isdir(name):
-            why = 'is a directory; give a pattern, as "DIR/*"'
-            raise BpeError(f"{os.fsdecode(name)}: {why}", 66, os.fsdecode(name))
+    if os.path.isdir(name):
+        why = 'is a directory; give a pattern, as "DIR/*"'
+        raise BpeError(f"{os.fsdecode(name)}: {why}", 66, os.fsdecode(name))
+    if os.path.exists(name) or b"://" in name:
         return [b"./" + name if name == b"-" else name]
+    if not glob.has_magic(name):
+        raise missing(os.fsdecode(name), "No such file or directory")
     found = sorted(glob.glob(name, recursive=True))
     if not found:
         raise missing(os.fsdecode(name), "no file is called so")

@@ -6,7 +6,7 @@ import importlib
 import operator
 import re
 
-from ._batch import bad_str, check_documents, utf8
+from ._batch import check_documents, utf8
 from ._errors import BpeValueError
 
 TYPE_CHECKING = False  # see _errors.py
@@ -80,6 +80,9 @@ def count_of(docs: Any) -> Optional[int]:
 # ---- As bytes ----
 
 
+BY_INVALID = "invalid='replace' puts U+FFFD there, 'skip' leaves it out"
+
+
 def encode(document: Any, index: int, invalid: str) -> bytes:
     """A document in UTF-8; what it has that is not text is what invalid says."""
     if isinstance(document, dict):
@@ -89,10 +92,7 @@ def encode(document: Any, index: int, invalid: str) -> bytes:
         raise BpeValueError(why, 64, document=index)
     if isinstance(document, str):
         if invalid == "error":
-            try:
-                return document.encode()
-            except UnicodeEncodeError as error:
-                bad_str(document, error, index, "invalid='replace' puts U+FFFD there, 'skip' leaves it out")
+            return utf8(document, index, BY_INVALID)
         other = "\ufffd" if invalid == "replace" else ""
         return re.sub("[\ud800-\udfff]", other, document).encode()
     data = utf8(document, index)
@@ -100,7 +100,7 @@ def encode(document: Any, index: int, invalid: str) -> bytes:
         text = data.decode("utf-8", ERRORS[invalid])
     except UnicodeDecodeError as error:
         name, byte = f"document {index}", data[error.start]
-        why = f"{name}: byte {error.start}: invalid UTF-8 (0x{byte:02X}); invalid='replace' puts U+FFFD there, 'skip' leaves it out"
+        why = f"{name}: byte {error.start}: invalid UTF-8 (0x{byte:02X}); {BY_INVALID}"
         raise BpeValueError(why, 65, name, error.start, document=index) from None
     return data if invalid == "error" else text.encode()
 
