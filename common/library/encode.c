@@ -39,10 +39,11 @@ ptrdiff_t bpe_encode(const bpe_tokenizer *t, const char *text, size_t len, enum 
 
 /* ---- Many texts ---- */
 
-/* Texts first .. last - 1, which one thread encodes, and their ids. */
+/* Texts first .. last - 1, which one thread encodes, and their ids while they wait for those of groups before. */
 struct group {
     size_t first, last;
     struct ids ids;
+    bool is_done;
 };
 
 struct job {
@@ -55,6 +56,8 @@ struct job {
     atomic_size_t next;   /* the group that is taken next */
     atomic_bool stopped;  /* one has failed: no more are taken */
     pthread_mutex_t lock; /* for: */
+    struct ids ids;       /* of the first groups, */
+    size_t n_gathered;    /* so many */
     struct err e;         /* of the first text that fails, */
     uint64_t failed;      /* and its index; BPE_UNKNOWN: of no text */
 };
@@ -71,7 +74,48 @@ static void job_fail(struct job *j, uint64_t text, const struct err *e)
     atomic_store(&j->stopped, true);
 }
 
-/* Encodes a group. -1: as worker_encode. */
+/* Moves the ids of one array to the end of another; room stays for more of them. -1: out of memory. */
+static int append(struct ids *to, struct ids *from, struct err *e)
+{
+    if (!to->n) {
+        const struct ids room = *to;
+        *to = *from;
+        *from = room;
+        return 0;
+    }
+    if (ids_reserve(to, from->n, e))
+        return -1;
+    if (from->n)
+        memcpy(to->p + to->n * sizeof(uint32_t), from->p, from->n * sizeof(uint32_t));
+    to->n += from->n;
+    from->n = 0;
+    return 0;
+}
+
+/* Takes the ids of a group, which are put after those of all groups before it once these are known; *ids is empty
+ * then, with its room if they are. -1: out of memory. */
+static int gather(struct job *j, struct group *g, struct ids *ids, struct err *e)
+{
+    int rc = 0;
+    g->ids = *ids;
+    *ids = (struct ids){.wide = true};
+    pthread_mutex_lock(&j->lock);
+    g->is_done = true;
+    while (!rc && j->n_gathered < j->n_groups && j->group[j->n_gathered].is_done) {
+        struct group *first = &j->group[j->n_gathered++];
+        rc = append(&j->ids, &first->ids, e);
+        if (first == g) {
+            *ids = g->ids;
+            g->ids = (struct ids){0};
+        } else {
+            ids_free(&first->ids);
+        }
+    }
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+/* Encodes a group. -1: the job has failed, and the worker can only be freed. */
 static int encode_group(struct job *j, struct worker *w, struct group *g, struct err *e)
 {
     w->ids.n = 0;
@@ -87,9 +131,10 @@ static int encode_group(struct job *j, struct worker *w, struct group *g, struct
         }
         j->n_ids[i] = w->ids.n - before;
     }
-    /* The worker keeps its room, for texts alone. */
-    g->ids = w->ids;
-    w->ids = (struct ids){.wide = true};
+    if (gather(j, g, &w->ids, e)) {
+        job_fail(j, BPE_UNKNOWN, e);
+        return -1;
+    }
     return 0;
 }
 
@@ -157,31 +202,6 @@ static void run_threads(struct job *j, unsigned threads)
         pthread_join(thread[--n], NULL);
 }
 
-/* Puts the ids of all groups together; those of one group are passed on as they are. */
-static int gather(struct job *j, size_t n, struct bpe_batch *out, struct err *e)
-{
-    for (size_t i = 0, sum = 0; i < n; i++) {
-        sum += out->offset[i + 1];
-        out->offset[i + 1] = sum;
-    }
-    if (j->n_groups == 1) {
-        out->ids = (uint32_t *)(void *)j->group[0].ids.p;
-        j->group[0].ids.p = NULL;
-    } else {
-        const size_t size = out->offset[n] * sizeof *out->ids;
-        out->ids = malloc(size + 1);
-        if (!out->ids)
-            return err_mem(e, "the ids", size);
-    }
-    for (size_t i = 0; i < j->n_groups; i++) {
-        struct ids *ids = &j->group[i].ids;
-        if (ids->p && ids->n)
-            memcpy(out->ids + out->offset[j->group[i].first], ids->p, ids->n * sizeof *out->ids);
-        ids_free(ids);
-    }
-    return 0;
-}
-
 static int encode_all(struct job *j, size_t n, unsigned threads, struct bpe_batch *out, struct err *e)
 {
     size_t total = 0;
@@ -197,20 +217,29 @@ static int encode_all(struct job *j, size_t n, unsigned threads, struct bpe_batc
         *e = j->e;
         return -1;
     }
-    return gather(j, n, out, e);
+    for (size_t i = 0; i < n; i++)
+        out->offset[i + 1] += out->offset[i];
+    out->ids = (uint32_t *)(void *)j->ids.p;
+    j->ids.p = NULL;
+    return 0;
 }
 
 int bpe_encode_batch(const bpe_tokenizer *t, const struct bpe_text *texts, size_t n, enum bpe_special special,
                      unsigned threads, struct bpe_batch *out)
 {
     struct err *e = last_error();
-    struct job j = {
-        .t = t, .text = texts, .special = special, .lock = PTHREAD_MUTEX_INITIALIZER, .failed = BPE_UNKNOWN};
+    struct job j = {.t = t,
+                    .text = texts,
+                    .special = special,
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .failed = BPE_UNKNOWN,
+                    .ids.wide = true};
     *out = (struct bpe_batch){.n = n, .offset = calloc(n + 1, sizeof *out->offset)};
     j.n_ids = out->offset ? out->offset + 1 : NULL;
     int rc = out->offset ? encode_all(&j, n, threads, out, e) : err_mem(e, "the offsets", n * sizeof *out->offset);
     for (size_t i = 0; i < j.n_groups; i++)
         ids_free(&j.group[i].ids);
+    ids_free(&j.ids);
     free(j.group);
     if (rc) {
         bpe_batch_free(out);
