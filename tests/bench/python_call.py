@@ -29,7 +29,7 @@ def cpu():
 
 def batch_call(what, model, cores):
     """What encodes a list, and says how many ids there are."""
-    import numpy as np
+    import numpy as np  # its threads spin for a tenth of a second: before documents are read
     if what == "bpetools":
         import bpetools
         tok = bpetools.Tokenizer(model)

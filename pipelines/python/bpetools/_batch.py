@@ -114,15 +114,16 @@ def block_of_list(first: int, documents: List[Any]) -> Block:
 
 
 def blocks_of_iterable(docs: Iterable[Any], most: int) -> Iterator[Block]:
-    """Each is made of parts, as texts take several times the memory while they become bytes."""
+    """Each is made of parts, as texts take several times the memory while they become bytes. The first block is small:
+    nothing can be done until it is there."""
     parts: List[Block] = []
-    size = 0
+    size, full = 0, min(PART, most)
     for first, some in groups_of(docs, min(PART, most)):
         parts.append(block_of_list(first, some))
         size += int(parts[-1][2][:, 1].sum())
-        if size >= most:
+        if size >= full:
             yield block_of_parts(parts)
-            parts, size = [], 0
+            parts, size, full = [], 0, most
     if parts:
         yield block_of_parts(parts)
 
@@ -215,9 +216,10 @@ def encode_block(lib: Any, handle: ctypes.c_void_p, block: Block, special: int, 
     return np.asarray(Memory(batch, batch.ids or 0, count, np.dtype(np.uint32).str)), offsets
 
 
-def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any]) -> Iterator[Any]:
+def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any], beside: bool) -> Iterator[Any]:
     """What the call returns for each, by a thread, while the next argument is made here: making UTF-8 of texts takes a
-    sixth of the time that encoding takes, and is work for one thread. No thread runs while the caller's code does."""
+    sixth of the time that encoding takes, and is work for one thread. The thread runs beside what is done with the
+    results only if that is asked for: not where it is the caller's code."""
     import threading
 
     def run(argument: Any, outcome: List[Any]) -> None:
@@ -227,19 +229,25 @@ def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any]) -> Iterator
             outcome += None, failure
 
     argument = next(arguments, None)
+    results: List[Any] = []
     while argument is not None:
         outcome: List[Any] = []
         job = threading.Thread(target=run, args=(argument, outcome))
         job.start()
         try:
+            while results:
+                yield results.pop()
             argument = next(arguments, None)
         finally:
             job.join()
             returned, failure = outcome
             if failure:  # of an earlier document than what is raised here
                 raise failure
-        yield returned
+        results.append(returned)
         del returned, outcome  # they are large
+        while results and not beside:
+            yield results.pop()
+    yield from results
 
 
 def each_of(parts: Iterable[Tuple[Ids, Numbers]]) -> Iterator[Ids]:

@@ -196,8 +196,9 @@ class Tokenizer(Model):
         return self.encode(text)
 
     def _encode_blocks(
-        self, docs: Documents, special: str, threads: Optional[int], most: int
+        self, docs: Documents, special: str, threads: Optional[int], by_caller: bool = False
     ) -> Iterator[Tuple[Ids, Numbers]]:
+        """by_caller: the caller's code runs between the blocks."""
         mode = special_of(special).value
         if threads is not None and threads < 0:
             raise BpeValueError(f"threads={threads}: must be a number of threads, or None", 64)
@@ -207,7 +208,8 @@ class Tokenizer(Model):
         def encode(block: _batch.Block) -> Tuple[Ids, Numbers]:
             return _batch.encode_block(self._lib, self._handle, block, mode, threads)
 
-        return (map if threads == 1 else _batch.overlapped)(encode, _batch.blocks(docs, most))
+        blocks = _batch.blocks(docs, _batch.BLOCK // 2 if by_caller else _batch.BLOCK)  # for its memory
+        return map(encode, blocks) if threads == 1 else _batch.overlapped(encode, blocks, beside=not by_caller)
 
     def encode_iter(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> Iterator[Ids]:
         """As encode_batch, but yields the arrays one by one, and takes some 10 MB of documents at a time.
@@ -215,8 +217,7 @@ class Tokenizer(Model):
         >>> [len(ids) for ids in tok.encode_iter(["low lower", "", "low"])]
         [2, 0, 1]
         """
-        most = _batch.BLOCK // 2  # for its memory
-        return _batch.each_of(self._encode_blocks(docs, special, threads, most))
+        return _batch.each_of(self._encode_blocks(docs, special, threads, by_caller=True))
 
     def encode_batch(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> List[Ids]:
         """The ids of each document: a list of numpy arrays of uint32. (They are views of larger arrays: copy those that
@@ -233,7 +234,7 @@ class Tokenizer(Model):
         >>> tok.encode_batch(["low lower newest", "low"])
         [array([268, 267, 264], dtype=uint32), array([268], dtype=uint32)]
         """
-        return list(_batch.each_of(self._encode_blocks(docs, special, threads, _batch.BLOCK)))
+        return list(_batch.each_of(self._encode_blocks(docs, special, threads)))
 
     def encode_flat(
         self, docs: Documents, special: str = "text", threads: Optional[int] = None
@@ -245,7 +246,7 @@ class Tokenizer(Model):
         >>> tok.encode_flat(["low lower newest", "low"])
         (array([268, 267, 264, 268], dtype=uint32), array([0, 3, 4], dtype=uint64))
         """
-        return _batch.joined(list(self._encode_blocks(docs, special, threads, _batch.BLOCK)))
+        return _batch.joined(list(self._encode_blocks(docs, special, threads)))
 
     encode_files = _files.encode_files
     shard = _files.shard
