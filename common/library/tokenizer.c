@@ -108,6 +108,11 @@ static bpe_tokenizer *open_with(struct str contents, const char *name, const cha
 
 bpe_tokenizer *bpe_open(const char *path, const char *pattern, const char *const *special)
 {
+    if (strcmp(path, "-") == 0) { /* standard input is the process's own */
+        err_set(last_error(), EX_USAGE, "the name of a file is wanted, not -; ./- is a file of that name");
+        last_error_tell(BPE_UNKNOWN);
+        return NULL;
+    }
     return open_with((struct str){0}, path, pattern, special);
 }
 

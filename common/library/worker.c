@@ -150,6 +150,11 @@ struct worker *worker_get(struct worker_pool *pool, const struct encode_rules *e
                           struct err *e)
 {
     struct worker *w = NULL;
+    if ((unsigned)special > BPE_SPECIAL_ERROR) {
+        err_set(e, EX_USAGE, "special is %d: none of BPE_SPECIAL_TOKEN, BPE_SPECIAL_TEXT, BPE_SPECIAL_ERROR",
+                (int)special);
+        return NULL;
+    }
     for (size_t i = 0; i < POOL && !w; i++)
         if (atomic_load_explicit(&pool->idle[i], memory_order_relaxed))
             w = atomic_exchange(&pool->idle[i], NULL);

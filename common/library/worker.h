@@ -44,7 +44,7 @@ struct worker_pool *worker_pool_make(struct err *e);
 void worker_pool_free(struct worker_pool *pool); /* NULL is fine */
 
 /* A worker for the model of these rules, which are borrowed while it lives; to be freed or put back. NULL: out of
- * memory, or as encode_rules_for_text. */
+ * memory, `special` is none, or as encode_rules_for_text. */
 struct worker *worker_get(struct worker_pool *pool, const struct encode_rules *er, enum bpe_special special,
                           struct err *e);
 void worker_put(struct worker_pool *pool, struct worker *w);

@@ -65,7 +65,8 @@ static int sniff_path(const struct model_source *from, struct err *e)
 
 static int bad_line(struct build *b, const char *name, size_t line, const char *what)
 {
-    return err_at(b->e, EX_DATAERR, name, ERR_NO_OFFSET, "line %zu: %s", line, what);
+    err_set(b->e, EX_DATAERR, "%s", what);
+    return err_place_line(b->e, name, line);
 }
 
 /* Reads a line `left right`, of n bytes. */

@@ -26,7 +26,8 @@
 
 static int bad_line(struct build *b, size_t line, const char *what)
 {
-    return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "line %zu: %s", line, what);
+    err_set(b->e, EX_DATAERR, "%s", what);
+    return err_place_line(b->e, b->name, line);
 }
 
 /* Reads a line `base64 rank`, of n bytes. */

@@ -160,15 +160,16 @@ static const struct model_special *find_usual(const struct model *m, const char 
     return other;
 }
 
+/* But that is not the one for padding. */
 static const struct model_special *only_special(const struct model *m)
 {
-    const struct model_special *only = NULL;
+    const struct model_special *only = NULL, *pad = model_pad(m);
     for (size_t i = 0; i < m->n_special; i++) {
         if (m->special[i].special && only)
             return NULL;
         only = m->special[i].special ? &m->special[i] : only;
     }
-    return only;
+    return only != pad ? only : NULL;
 }
 
 /* DeepSeek's names have fullwidth bars, and low blocks for spaces. */

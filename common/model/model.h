@@ -163,7 +163,8 @@ int model_decode(const struct model *m, uint32_t id, bool first, struct buf *out
 uint64_t model_fingerprint(const struct model *m);
 
 /* The special token that ends a text, and so separates documents: `eos`, else the first of the usual names that the
- * model has, else its only special token; NULL: none of these. It may be one that is not recognized in text. */
+ * model has, else its only special token, if that is not for padding; NULL: none of these. It may be one that is not
+ * recognized in text. */
 const struct model_special *model_eos(const struct model *m);
 
 /* The special token for padding: `pad`, else the first of the usual names; NULL: none. */

@@ -258,6 +258,8 @@ eots $'a\nb'"$s"$'b\na\n'"$s" "65 199 66 0|66 199 65 199 0|" "0 65 199 66|0 66 1
 is "$(ids -m m.json --eot=after a.txt empty a.txt)" "$the_cat 0|$the_dog 0|$the_cat 0|$the_dog 0|" "each file ends a document"
 V=300 line -s '<s>' -s '<pad>' -s '</doc>' a.txt >three.json 2>/dev/null
 fails 64 "bpe-encode: --eot: which special token of three.json separates documents? It has: <s> <pad> </doc>; see --eot-token" bpe-encode -m three.json --eot=after a.txt
+V=300 line -s '<pad>' a.txt >pad.json 2>/dev/null
+fails 64 "bpe-encode: --eot: which special token of pad.json separates documents? It has: <pad>; see --eot-token" bpe-encode -m pad.json --eot=after a.txt
 fails 64 "bpe-encode: --eot-token <x>: no special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
 printf 'a<s>b</doc>c<pad>' >three.txt
 is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" "--eot-token: the others stay in their document"

@@ -145,6 +145,16 @@ static void test_errors(const bpe_tokenizer *t)
            "  none");
     tap_ok(!bpe_open_memory(json.p, json.len, "abc", "nope", NULL) && fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "nope"),
            "a pattern that is none");
+    tap_ok(!bpe_open_memory("YQ== 0\n\n?? 1\n", 13, "abc.tiktoken", NULL, NULL) &&
+               fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "abc.tiktoken: line 3: ") && bpe_last_error()->line == 3,
+           "a line of a file");
+    tap_ok(!bpe_open("-", NULL, NULL) && fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "./-"), "standard input");
+    for (int special = -1; special < 4; special += 4)
+        tap_ok(bpe_encode(t, "ab", 2, (enum bpe_special)special, ids, ROOM) == -1 &&
+                   fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "special is ") &&
+                   bpe_encode_batch(t, bad, 2, (enum bpe_special)special, 2, &b) == -1 && !b.ids &&
+                   fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "special is "),
+               "special is %d", special);
     tap_ok(bpe_encode(t, "ab\xFF", 3, 0, ids, ROOM) == -1 && fails(EX_DATAERR, BPE_UNKNOWN, 2, "text: byte 2: "),
            "invalid UTF-8");
     tap_ok(bpe_encode(t, "ab<|endoftext|>", 15, BPE_SPECIAL_ERROR, ids, ROOM) == -1 &&
