@@ -33,6 +33,7 @@ struct decoding {
     const char *name; /* of the input */
     uint64_t n_ids;   /* of it, that were decoded */
     uint64_t line;    /* ids in decimal: in which `in` begins */
+    bool packed;      /* it begins as compressed files do, and as ids can */
 };
 
 /* Writes the first n bytes of what waits. After an error nothing is left to be written again. */
@@ -75,9 +76,10 @@ static int decode_raw(struct decoding *d, struct err *e)
     if (done < 0)
         return -1;
     if ((size_t)done < n)
-        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); see -d",
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); %s",
                       (unsigned long)load_le(d->in.p + (size_t)done * width, width),
-                      (unsigned long long)(d->n_ids + (size_t)done), d->opt.model);
+                      (unsigned long long)(d->n_ids + (size_t)done), d->opt.model,
+                      d->packed ? "the file looks compressed: decompress it first" : "see -d");
     d->n_ids += n;
     memmove(d->in.p, d->in.p + used, d->in.len - used);
     d->in.len -= used;
@@ -132,6 +134,22 @@ static int decode_text(struct decoding *d, bool ended, struct err *e)
     return 0;
 }
 
+/* Looks at how a file begins. -1: as records or an array of NumPy, and as no raw ids do. */
+static int look_at_start(struct decoding *d, struct err *e)
+{
+    enum { NPY_PREFIX = 10, NPY_LENGTH = 8 }; /* of a header of version 1.0, up to its length; see format_npy.c */
+    const unsigned char *p = d->in.p;
+    d->packed = decompressor_knows(p, d->in.len);
+    if (record_begins(p, d->in.len))
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
+                      "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
+    if (d->in.len >= NPY_PREFIX && memcmp(p, "\x93NUMPY", 6) == 0)
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
+                      "this is an array of NumPy; its ids: tail -c +%lu FILE | bpe-decode ...",
+                      NPY_PREFIX + (unsigned long)load_le(p + NPY_LENGTH, 2) + 1);
+    return 0;
+}
+
 /* Decodes what is read of a file up to its end. */
 static int decode_stream(struct decoding *d, int fd, struct err *e)
 {
@@ -141,9 +159,8 @@ static int decode_stream(struct decoding *d, int fd, struct err *e)
         if (got < 0)
             return -1;
         d->in.len += (size_t)got;
-        if (!d->n_ids && record_begins(d->in.p, d->in.len))
-            return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
-                          "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
+        if (!d->n_ids && look_at_start(d, e))
+            return -1;
         if (text ? decode_text(d, got == 0, e) : got && decode_raw(d, e))
             return -1;
     }

@@ -72,6 +72,9 @@ bad wide 4 40000 4294967295
 { cat wide.all.ids && printf 'abc'; } >odd.ids
 fails 65 "bpe-decode: odd.ids: ends inside an id (3 bytes after id $(($(wc -c <wide.all.ids) / 4))); see -d" bpe-decode -m wide.tiktoken odd.ids
 same fails.out wide.all.txt "  and the text before it is written"
+head -c 2000 wide.all.ids | gzip >packed.gz
+fails 65 "bpe-decode: packed.gz: id * at index 0 is none of the model's (wide.tiktoken); the file looks compressed: decompress it first" \
+    bpe-decode -m wide.tiktoken packed.gz
 fails 74 "bpe-decode: standard output: cannot write: *" bash -c 'bpe-decode -m narrow.tiktoken narrow.all.ids >/dev/full'
 
 # ---- Ids in decimal ----
