@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /* How often to try what is random, of n times: one of TRIES_PART, if that is defined; under sanitizers, which look at
- * memory, and take several times as long, one of four. */
+ * memory, and take several times as long, one of eight. */
 #ifndef TRIES_PART
 #ifdef __SANITIZE_ADDRESS__
-#define TRIES_PART 4
+#define TRIES_PART 8
 #else
 #define TRIES_PART 1
 #endif
