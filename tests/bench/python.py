@@ -21,7 +21,7 @@ IMPORT = "import time; t = time.perf_counter(); import bpetools; print((time.per
 ROWS = [
     Row("python-call", "encode of 40 bytes, above the C call", "us", "us call-own en - us c-own en", [at_most(3)]),
     Row("python-call", "the C call", "us", "us c-own en", []),
-    Row("python-batch", "encode_batch of a list, English, one core", "MB/cpu s", "rate list1-own en",
+    Row("python-batch", "encode_batch, English, one core", "MB/cpu s", "rate list1-own en",
         [at_least(3, "rate tokenizers1-own en"), at_least(2, "rate gigatoken_list1-own en"), at_least(2, "rate snaptokens1-own en"),
          beside("rate snaptokens_flat1-own en"), beside("rate null-own en")]),
     Row("python-batch", "multilingual", "MB/cpu s", "rate list1-own multi",
