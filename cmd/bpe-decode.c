@@ -79,7 +79,7 @@ static int decode_raw(struct decoding *d, struct err *e)
         return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); %s",
                       (unsigned long)load_le(d->in.p + (size_t)done * width, width),
                       (unsigned long long)(d->n_ids + (size_t)done), d->opt.model,
-                      d->packed ? "the file looks compressed: decompress it first" : "see -d");
+                      d->packed && !d->n_ids ? "the file looks compressed: decompress it first" : "see -d");
     d->n_ids += n;
     memmove(d->in.p, d->in.p + used, d->in.len - used);
     d->in.len -= used;
@@ -134,20 +134,35 @@ static int decode_text(struct decoding *d, bool ended, struct err *e)
     return 0;
 }
 
-/* Looks at how a file begins. -1: as records or an array of NumPy, and as no raw ids do. */
+/* An array of NumPy is raw ids after its header: magic, version, the header's length, and a dict of Python (see
+ * numpy/lib/format.py). -1: it is one. */
+static int refuse_npy(const struct decoding *d, struct err *e)
+{
+    enum { MAGIC = 6, VERSION = 2, SHORT = 2, LONG = 4, HEADER = 128 /* bytes of it in which the type is */ };
+    const unsigned char *p = d->in.p;
+    if (d->in.len < HEADER || memcmp(p, "\x93NUMPY", MAGIC) != 0 || p[MAGIC] < 1 || p[MAGIC] > 3)
+        return 0;
+    const unsigned width = p[MAGIC] == 1 ? SHORT : LONG;
+    const size_t at = MAGIC + VERSION + width;
+    if (p[at] != '{')
+        return 0;
+    const bool narrow = memmem(p, HEADER, "'<u2'", 5);
+    if (!narrow && !memmem(p, HEADER, "'<u4'", 5) && !memmem(p, HEADER, "'<i4'", 5))
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
+                      "this is an array of NumPy, whose numbers are not uint16 or uint32: save them as one of these");
+    return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
+                  "this is an array of NumPy; its ids: tail -c +%zu FILE | bpe-decode -d %s ...",
+                  at + load_le(p + MAGIC + VERSION, width) + 1, narrow ? "u16" : "u32");
+}
+
+/* Looks at how a file begins. -1: as something that is not raw ids. */
 static int look_at_start(struct decoding *d, struct err *e)
 {
-    enum { NPY_PREFIX = 10, NPY_LENGTH = 8 }; /* of a header of version 1.0, up to its length; see format_npy.c */
-    const unsigned char *p = d->in.p;
-    d->packed = decompressor_knows(p, d->in.len);
-    if (record_begins(p, d->in.len))
+    d->packed = decompressor_knows(d->in.p, d->in.len);
+    if (record_begins(d->in.p, d->in.len))
         return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
                       "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
-    if (d->in.len >= NPY_PREFIX && memcmp(p, "\x93NUMPY", 6) == 0)
-        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
-                      "this is an array of NumPy; its ids: tail -c +%lu FILE | bpe-decode ...",
-                      NPY_PREFIX + (unsigned long)load_le(p + NPY_LENGTH, 2) + 1);
-    return 0;
+    return refuse_npy(d, e);
 }
 
 /* Decodes what is read of a file up to its end. */

@@ -84,7 +84,8 @@ struct bpe_batch {
 };
 
 /* Encodes n texts by this number of threads at most, the calling one included (0: as many as it has processors). *out
- * is owned then: bpe_batch_free. -1: it failed, by the first text that cannot be encoded; *out is empty. */
+ * is owned then: bpe_batch_free. -1: it failed, by the first text that cannot be encoded; *out is empty. If n
+ * is 0, nothing is checked. */
 BPE_API int bpe_encode_batch(const bpe_tokenizer *t, const struct bpe_text *texts, size_t n, enum bpe_special special,
                              unsigned threads, struct bpe_batch *out);
 BPE_API void bpe_batch_free(struct bpe_batch *b); /* an empty one is fine */
@@ -122,7 +123,8 @@ struct bpe_added {
 BPE_API const struct bpe_added *bpe_added_tokens(const bpe_tokenizer *t, size_t *n);
 
 /* The token that ends a text, and the one for padding: what the tokenizer's files say, else the one of a usual name, as
- * "<|endoftext|>" or "<pad>". -1: there is none. */
+ * "<|endoftext|>" or "<pad>"; else, as what ends a text, the only special token, if that is not for padding. -1: there
+ * is none. */
 BPE_API int64_t bpe_eos_id(const bpe_tokenizer *t);
 BPE_API int64_t bpe_pad_id(const bpe_tokenizer *t);
 

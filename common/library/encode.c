@@ -219,7 +219,8 @@ static int encode_all(struct job *j, size_t n, unsigned threads, struct bpe_batc
     }
     for (size_t i = 0; i < n; i++)
         out->offset[i + 1] += out->offset[i];
-    out->ids = (uint32_t *)(void *)j->ids.p;
+    void *exact = j->ids.n ? realloc(j->ids.p, j->ids.n * sizeof *out->ids) : NULL; /* room for more is not kept */
+    out->ids = exact ? exact : (void *)j->ids.p;
     j->ids.p = NULL;
     return 0;
 }

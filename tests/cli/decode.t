@@ -75,6 +75,17 @@ same fails.out wide.all.txt "  and the text before it is written"
 head -c 2000 wide.all.ids | gzip >packed.gz
 fails 65 "bpe-decode: packed.gz: id * at index 0 is none of the model's (wide.tiktoken); the file looks compressed: decompress it first" \
     bpe-decode -m wide.tiktoken packed.gz
+python3 - <<'PY'
+import numpy as np
+for name, dtype, version in ("u2", "<u2", (1, 0)), ("i4", "<i4", (2, 0)), ("i8", "<i8", (1, 0)), ("u2.3", "<u2", (3, 0)):
+    with open(f"{name}.npy", "wb") as f:
+        np.lib.format.write_array(f, np.arange(100, dtype=dtype), version)
+PY
+npy() { fails 65 "bpe-decode: $1.npy: this is an array of NumPy$2" bpe-decode -m wide.tiktoken "$1.npy"; }
+npy u2 "; its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
+npy i4 "; its ids: tail -c +129 FILE | bpe-decode -d u32 ..."
+npy i8 ", whose numbers are not uint16 or uint32: save them as one of these"
+npy u2.3 "; its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
 fails 74 "bpe-decode: standard output: cannot write: *" bash -c 'bpe-decode -m narrow.tiktoken narrow.all.ids >/dev/full'
 
 # ---- Ids in decimal ----

@@ -142,6 +142,17 @@ for name, bad, told in (
 for threads in 1, 2:
     error = raised(BpeValueError, tok.encode_batch, docs[:100] + [b"\xff"] + docs + ["\ud800"], threads=threads)
     lib.ok(error and error.document == 100, f"the first of two is told of, with threads={threads}", error)
+
+
+
+def fail_at_two(number):
+    if number == 2:
+        raise ValueError(number)
+    return number
+
+
+results = _batch.overlapped(fail_at_two, iter((1, 2)), beside=True)
+lib.ok(next(results) == 1 and raised(ValueError, results.close) is None, "what is not asked for any more cannot fail")
 for name, bad in (("a str", "text"), ("bytes", b"text"), ("a dict", {"text": docs})):
     error = raised(BpeValueError, tok.encode_batch, bad)
     lib.ok(error and error.exit_code == 64, f"{name} is not taken for documents", error)

@@ -234,14 +234,16 @@ def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any], beside: boo
         outcome: List[Any] = []
         job = threading.Thread(target=run, args=(argument, outcome))
         job.start()
+        closed = True
         try:
             while results:
                 yield results.pop()
+            closed = False
             argument = next(arguments, None)
         finally:
             job.join()
             returned, failure = outcome
-            if failure:  # of an earlier document than what is raised here
+            if failure and not closed:  # of an earlier document than what is raised here
                 raise failure
         results.append(returned)
         del returned, outcome  # they are large
