@@ -272,7 +272,8 @@ demo: all
 ROOT      := $(DESTDIR)$(PREFIX)
 INSTALLED := $(ROOT)/share/bpetools/installed
 
-# The list of what was put where is for uninstall, and for the next install, which begins with that.
+# The list of what was put where is for uninstall, and for the next install, which begins with that. ldconfig makes the library
+# known, where the administrator installs it.
 install: all
 	@[ ! -e '$(INSTALLED)' ] || $(MAKE) -s uninstall
 	mkdir -p '$(ROOT)/share/bpetools'
@@ -296,7 +297,7 @@ install: all
 	    put pipelines/completions/bpe.bash share/bash-completion/completions $$name; \
 	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
 	done
-	@[ -n '$(DESTDIR)' ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || : # so that the library is found, where the administrator installs it
+	@[ -n '$(DESTDIR)' ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || :
 
 # The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically into one file, so that any Linux runs
 # them (but not with ISA-L, of which Debian has no static library), and the library with what it needs of other libraries but glibc.

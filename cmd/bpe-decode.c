@@ -33,7 +33,6 @@ struct decoding {
     const char *name; /* of the input */
     uint64_t n_ids;   /* of it, that were decoded */
     uint64_t line;    /* ids in decimal: in which `in` begins */
-    bool packed;      /* it begins as compressed files do, and as ids can */
 };
 
 /* Writes the first n bytes of what waits. After an error nothing is left to be written again. */
@@ -75,11 +74,13 @@ static int decode_raw(struct decoding *d, struct err *e)
     ptrdiff_t done = decode_ids(d, d->in.p, n, e);
     if (done < 0)
         return -1;
-    if ((size_t)done < n)
+    if ((size_t)done < n) {
+        bool packed = !d->n_ids && decompressor_knows(d->in.p, d->in.len); /* ids may begin like that, too */
         return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); %s",
                       (unsigned long)load_le(d->in.p + (size_t)done * width, width),
                       (unsigned long long)(d->n_ids + (size_t)done), d->opt.model,
-                      d->packed && !d->n_ids ? "the file looks compressed: decompress it first" : "see -d");
+                      packed ? "the file looks compressed: decompress it first" : "see -d");
+    }
     d->n_ids += n;
     memmove(d->in.p, d->in.p + used, d->in.len - used);
     d->in.len -= used;
@@ -156,9 +157,8 @@ static int refuse_npy(const struct decoding *d, struct err *e)
 }
 
 /* Looks at how a file begins. -1: as something that is not raw ids. */
-static int look_at_start(struct decoding *d, struct err *e)
+static int look_at_start(const struct decoding *d, struct err *e)
 {
-    d->packed = decompressor_knows(d->in.p, d->in.len);
     if (record_begins(d->in.p, d->in.len))
         return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
                       "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");

@@ -84,8 +84,8 @@ struct bpe_batch {
 };
 
 /* Encodes n texts by this number of threads at most, the calling one included (0: as many as it has processors). *out
- * is owned then: bpe_batch_free. -1: it failed, by the first text that cannot be encoded; *out is empty. If n
- * is 0, nothing is checked. */
+ * is owned then: bpe_batch_free. -1: it failed, by the first text that cannot be encoded; *out is empty. If n is
+ * 0, nothing is checked. */
 BPE_API int bpe_encode_batch(const bpe_tokenizer *t, const struct bpe_text *texts, size_t n, enum bpe_special special,
                              unsigned threads, struct bpe_batch *out);
 BPE_API void bpe_batch_free(struct bpe_batch *b); /* an empty one is fine */

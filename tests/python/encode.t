@@ -144,7 +144,6 @@ for threads in 1, 2:
     lib.ok(error and error.document == 100, f"the first of two is told of, with threads={threads}", error)
 
 
-
 def fail_at_two(number):
     if number == 2:
         raise ValueError(number)
