@@ -197,7 +197,7 @@ check-threads:
 	TSAN_OPTIONS=halt_on_error=1 prove build-threads/tests/unit/library_test
 
 lint:
-	prove -j$(JOBS) tests/lint
+	LINT=all prove -j$(JOBS) tests/lint
 
 # All processes of a program add to one file of counters, so that this takes its time.
 coverage:
@@ -233,11 +233,11 @@ endif
 fuzzers: $(FUZZERS)
 
 # SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail; PLACES: at
-# which a process of an everyday command dies; TRIALS: of the damage to streams.
+# which a process of an everyday command dies; TRIALS: of the damage to streams; FULL: all random cases of unit tests.
 soak: all units
 	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all TRIALS=$(or $(TRIALS),100) \
-	    tests/tidy.sh prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t tests/pipe/upload-deaths.t \
-	    tests/pipe/conservation.t
+	    FULL=1 tests/tidy.sh prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t \
+	    tests/pipe/upload-deaths.t tests/pipe/conservation.t $(UNITS)
 
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units

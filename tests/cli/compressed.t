@@ -290,7 +290,7 @@ full_table() {
     python3 -c '
 import random
 rng = random.Random(7)
-for _ in range(120):
+for _ in range(60):
     print(" ".join(f"{rng.getrandbits(40):x}" for _ in range(10000)).translate(str.maketrans("0123456789", "ghijklmnop")))' >words.txt
     gzip -1 -k words.txt
     bpe-chunk words.txt.gz b.txt.gz >chunks

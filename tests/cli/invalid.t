@@ -112,7 +112,7 @@ for policy in replace skip; do
     ok $? "  with the model of the text that Python cleaned"
 done
 random_seed
-python3 -B "$TOP/tests/cli/invalid.py" "$SEED" 20
+python3 -B "$TOP/tests/cli/invalid.py" "$SEED" 10
 ok $? "edge cases and random bytes equal Python's errors=replace and errors=ignore (seed $SEED)"
 
 done_testing

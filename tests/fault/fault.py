@@ -19,8 +19,8 @@ from lib import must, text, write  # noqa: E402
 rng = random.Random(lib.seed())
 BUILD = lib.BUILD
 SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
-BUDGET = float(os.environ.get("FAULT_SECONDS") or 45)
-FIRST = 50 if "FAULT_SECONDS" in os.environ else 15  # calls each of which fails; of the later ones samples, by chance
+BUDGET = float(os.environ.get("FAULT_SECONDS") or 20)
+FIRST = 50 if "FAULT_SECONDS" in os.environ else 8  # calls each of which fails; of the later ones samples, by chance
 
 FAULTS = [(call, getattr(errno, e)) for call, names in
           (("write", "ENOSPC EIO"), ("read", "EIO"), ("pread", "EIO"), ("pwrite", "ENOSPC EIO"), ("malloc", "ENOMEM"),

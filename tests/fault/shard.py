@@ -20,7 +20,7 @@ import shard_line as line  # noqa: E402
 from shard_line import lib, records, tree, tree_difference  # noqa: E402
 
 SHIM = lib.BUILD + "/tests/fault/fault.so"
-BUDGET = float(os.environ.get("FAULT_SECONDS") or 20)
+BUDGET = float(os.environ.get("FAULT_SECONDS") or 10)
 KILL_BEFORE, KILL_AFTER = -1, -2
 ROOT, NOTED, MARK = "root", "noted", "mark"
 DIR = ROOT + "/shards"

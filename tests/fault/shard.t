@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bpe-shard killed before and after each call that changes the disk, and after the machine's death; each of these calls failing:
-# the same command again ends in the identical directory. SEED repeats a run; FAULT_SECONDS: how long (default 20).
+# the same command again ends in the identical directory. SEED repeats a run; FAULT_SECONDS: how long (default 10).
 in_memory=1 . "$(dirname "$0")/../lib.sh" # where fsync(2) takes no time
 export BUILD
 if sanitized; then

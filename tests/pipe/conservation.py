@@ -24,7 +24,7 @@ CODES = lib.ERRORS
 SECTION = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
 rng = random.Random(SEED)
-TRIALS = int(os.environ.get("TRIALS") or 4)  # of the kills of a kind; other trials in proportion
+TRIALS = int(os.environ.get("TRIALS") or 2)  # of the kills of a kind; other trials in proportion
 
 
 # ---- Running the programs ----

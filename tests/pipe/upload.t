@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """upload.t [KIND TEST] - bpe upload with remotes of several kinds, which fail, damage what they get, and are killed.
 
-KIND is local, webdav, s3 or gcs (KINDS of the environment; the first two by default), or alone; TEST a function below; without them
+KIND is local, webdav, s3 or gcs (KINDS of the environment; by default each test takes one of the first two), or alone; TEST a function below; without them
 all tests, several at the same time. KILLS=N is how many processes are killed of each kind. Directories are made as bpe-shard makes
 them (upload_shards.py), so that every moment of it can be tested; `real` has those of bpe-shard itself.
 """
@@ -598,7 +598,10 @@ def main():
         lib.skip("uploads", "rclone is not installed")
         return lib.done()
     print("# " + lib.must("rclone", "version").decode().splitlines()[0])
-    jobs = [(kind, test) for kind in os.environ.get("KINDS", "local webdav").split() for test in REMOTE + PROXY if kind != "local" or test not in PROXY]
+    if "KINDS" in os.environ:
+        jobs = [(kind, test) for kind in os.environ["KINDS"].split() for test in REMOTE + PROXY if kind != "local" or test not in PROXY]
+    else:  # each with one of two kinds, by chance
+        jobs = [("webdav" if test in PROXY else RNG.choice(["local", "webdav"]), test) for test in REMOTE + PROXY]
     jobs = [(number, *job) for number, job in enumerate([*jobs, *(("alone", test) for test in ALONE)])]
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:  # most of them wait for something most of the time
         for job, result in zip(jobs, pool.map(start, jobs)):
