@@ -24,7 +24,7 @@ CODES = lib.ERRORS
 SECTION = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
 rng = random.Random(SEED)
-TRIALS = int(os.environ.get("TRIALS") or 2)  # of the kills of a kind; other trials in proportion
+TRIALS = int(os.environ.get("TRIALS") or 3)  # of the kills of a kind; other trials in proportion
 
 
 # ---- Running the programs ----
@@ -733,7 +733,7 @@ def section_random():
     corpora = [small(), ]
     write("e.txt", text(11, 30000))
     corpora.append(Corpus("-b", "2K", "e.txt"))
-    rounds = 8 * TRIALS
+    rounds = max(8 * TRIALS, 32)
     v = [Verdict(c.model, "operations at random on the records of a run") for c in corpora]
     for i in range(rounds):
         k = i % len(corpora)
