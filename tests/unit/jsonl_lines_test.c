@@ -369,10 +369,10 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
         .form = FORM_JSONL, .field = str_of(field), .invalid = invalid, .skip_bad_lines = skip, .id = str_of(id)};
     struct jsonl_reader l, plain;
     struct result want = {0};
-    uint64_t n = getenv("FULL") ? 20 * TEXTS : TRIES(TEXTS);
+    int n = getenv("FULL") ? 20 * TEXTS : TRIES(TEXTS);
     int bad = 0, fd = memfd_create("jsonl", 0);
     lines->init(&plain.doc, &how);
-    for (uint64_t i = 0; i < n / 6 && bad < 3; i++) {
+    for (int i = 0; i < n / 6 && bad < 3; i++) {
         made.len = 0;
         for (uint64_t k = rnd(MOST_LINES); k; k--)
             put_line();
