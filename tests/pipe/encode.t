@@ -130,9 +130,9 @@ if command -v zstd >/dev/null; then
 fi
 
 # What is ahead waits in memory, and that is bounded: the first worker sleeps, while others could do all.
-for _ in 1 2 3 4; do cat large.txt; done >huge.txt
+for _ in 1 2 3 4 5 6; do cat large.txt; done >huge.txt
 # shellcheck disable=SC2016
-stub sleepy bpe-encode '! mkdir "$0.was" 2>/dev/null || sleep 2'
+stub sleepy bpe-encode '! mkdir "$0.was" 2>/dev/null || sleep 3'
 peak() { # the largest process of a command, in MB
     python3 -c '
 import resource, subprocess, sys

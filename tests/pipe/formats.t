@@ -282,8 +282,8 @@ def section_kills():
             if difference:
                 bad.append(f"death {at} ({kind}): {difference}")
             shutil.rmtree(directory)
-            at += rng.randrange(1, 250) if at > 12 else 1
-        lib.ok(deaths > 12 and not bad, f"{form}: {deaths} deaths", err + "\n".join(bad[:5]))
+            at += rng.randrange(1, 250) if at > 16 else 1
+        lib.ok(deaths > 15 and not bad, f"{form}: {deaths} deaths", err + "\n".join(bad[:5]))
     env = dict(os.environ, LD_PRELOAD=FAULT, FAULT_CALL="change", FAULT_AT="60", FAULT_ERROR="-1")
     directory, died, _, _ = convert(old, "-n", "170", "-S", "2K", env=env)
     for what, arguments in (("another plan", ["-n", "171"]), ("another directory", ["-n", "170"])):

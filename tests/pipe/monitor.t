@@ -161,12 +161,15 @@ def members():
 def jobs():
     """What jobs that come and go use is counted once, by the stages that use it; they stand where the data goes through them."""
     process = begin(f"while :; do ls part.*; done | xargs -n 1 -P 2 sh -c 'bpe-count <$0 | bpe-sum 2>/dev/null' | {cases.COUNTED}")
-    time.sleep(1)
-    told = monitor(f"--pid={process.pid}", "0")
+    for _ in range(5):  # more than once, where other tests take the processors
+        time.sleep(1)
+        told = monitor(f"--pid={process.pid}", "0")
+        stages = {stage["name"]: stage for stage in told[0]["stages"]} if told else {}
+        used = sum(stage["cpu"] for stage in stages.values())
+        if "bpe-count" in stages and used > 20:
+            break
     end(process)
-    stages = {stage["name"]: stage for stage in told[0]["stages"]} if told else {}
-    used = sum(stage["cpu"] for stage in stages.values())
-    lib.ok("bpe-count" in stages and 5 < used <= 100 * os.cpu_count() + 20, "CPU time of jobs, once", f"{used} {told}")
+    lib.ok("bpe-count" in stages and 20 < used <= 100 * os.cpu_count() + 20, "CPU time of jobs, once", f"{used} {told}")
     lib.ok("xargs" in stages and stages["xargs"]["in"] < stages["bpe-count"]["in"] / 4, "the tool has not read what its jobs read", told)
     process = begin("seq 120 | xargs -n 1 sh -c 'sleep 0.05; seq $0 999 | bpe-chunk - | bpe-count | bpe-sum >/dev/null'")
     told = [{stage["name"] for stage in t["stages"]} for t in monitor(f"--pid={process.pid}", "0.1") if t["stages"]]

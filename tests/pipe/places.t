@@ -76,7 +76,7 @@ def long_line():
     lib.write("long.jsonl.zst", lib.pzstd([data]))
     want = in_jsonl(data, how)
     ok(len(want) == 4 and want[2][1] - want[1][0] > 9 << 20, "a line of more than 8 MiB")
-    for options in ["--inline", "long.jsonl"], ["long.jsonl.zst", "long.jsonl"]:
+    for options in ["long.jsonl"], ["--inline", "long.jsonl"], ["long.jsonl.zst"], ["long.jsonl.zst", "long.jsonl"]:
         out = must("bpe-encode", "-m", "one.json", "--eot=before", data=must("bpe-chunk", "-m", "one.json", "--jsonl", "--id=id", *options))
         ok(from_records(out, "jsonl")[0][0] == want, f"  {options}")
 

@@ -98,32 +98,34 @@ each() {
     [ $count -gt 0 ] || bad="there is none"
 }
 
-
-# some CALL STEP ERROR: of each STEP calls one, which chance takes; PLACES=all: all.
+# some STEP LAST COMMAND...: as each; of STEP numbers one, which chance takes; PLACES=all: all.
 some() {
-    local step=$2
+    local step=$1
     [ "${PLACES:-}" != all ] || step=1
-    each $((1 + SEED % step)) "$step" 999 stops "$1" "$3"
+    each $((1 + SEED % step)) "$step" "${@:2}"
+}
+
+# some_stop CALL STEP ERROR
+some_stop() {
+    some "$2" 999 stops "$1" "$3"
     is "$bad" "" "$1, $3: $count calls"
 }
 
 random_seed
 [ "$total" -gt 5 ]
 ok $? "rclone is started $total times"
-step=2
-[ "${PLACES:-}" != all ] || step=1
-each $((1 + SEED % step)) $step "$total" dies
+some 2 "$total" dies
 is "$bad" "" "  it dies: $count starts, and each time it is started again"
 
 if sanitized; then
     skip "death and failure at system calls" "a sanitized build has an allocator of its own"
 else
-    some change 16 -1
-    some change 16 -2
-    some change 16 28 # ENOSPC
-    some flock 1 -1
-    some start 15 -1
-    some start 15 24 # EMFILE
+    some_stop change 16 -1
+    some_stop change 16 -2
+    some_stop change 16 28 # ENOSPC
+    some_stop flock 1 -1
+    some_stop start 15 -1
+    some_stop start 15 24 # EMFILE
 fi
 
 # What compares with the shards of another run dies, also by a signal that may mean less: these shards stay.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """upload.t [KIND TEST] - bpe upload with remotes of several kinds, which fail, damage what they get, and are killed.
 
-KIND is local, webdav, s3 or gcs (KINDS of the environment; by default each test takes one of the first two), or alone; TEST a function below; without them
-all tests, several at the same time. KILLS=N is how many processes are killed of each kind. Directories are made as bpe-shard makes
+KIND is local, webdav, s3 or gcs, or alone; TEST a function below. Without them all tests, several at the same time, with all KINDS of
+the environment, or each with local or webdav, by chance. KILLS=N is how many processes are killed of each kind. Directories are made as bpe-shard makes
 them (upload_shards.py), so that every moment of it can be tested; `real` has those of bpe-shard itself.
 """
 import concurrent.futures
@@ -590,6 +590,12 @@ def relay(job, result):
         lib.ok(False, f"{kind} {test.__name__} ends", f"exit {code}: {err}")
 
 
+def kinds_of(test):
+    """The kinds of remote with which to run a test."""
+    kinds = [kind for kind in os.environ.get("KINDS", "local webdav").split() if kind != "local" or test not in PROXY]
+    return kinds if "KINDS" in os.environ else [RNG.choice(kinds)]
+
+
 def main():
     if sys.argv[1:]:
         return one(*sys.argv[1:])
@@ -598,10 +604,7 @@ def main():
         lib.skip("uploads", "rclone is not installed")
         return lib.done()
     print("# " + lib.must("rclone", "version").decode().splitlines()[0])
-    if "KINDS" in os.environ:
-        jobs = [(kind, test) for kind in os.environ["KINDS"].split() for test in REMOTE + PROXY if kind != "local" or test not in PROXY]
-    else:  # each with one of two kinds, by chance
-        jobs = [("webdav" if test in PROXY else RNG.choice(["local", "webdav"]), test) for test in REMOTE + PROXY]
+    jobs = [(kind, test) for test in REMOTE + PROXY for kind in kinds_of(test)]
     jobs = [(number, *job) for number, job in enumerate([*jobs, *(("alone", test) for test in ALONE)])]
     with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:  # most of them wait for something most of the time
         for job, result in zip(jobs, pool.map(start, jobs)):

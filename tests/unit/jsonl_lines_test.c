@@ -369,7 +369,7 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
         .form = FORM_JSONL, .field = str_of(field), .invalid = invalid, .skip_bad_lines = skip, .id = str_of(id)};
     struct jsonl_reader l, plain;
     struct result want = {0};
-    int n = getenv("FULL") ? 20 * TEXTS : TRIES(TEXTS);
+    int n = FULL ? 20 * TEXTS : TRIES(TEXTS);
     int bad = 0, fd = memfd_create("jsonl", 0);
     lines->init(&plain.doc, &how);
     for (int i = 0; i < n / 6 && bad < 3; i++) {

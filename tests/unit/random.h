@@ -16,7 +16,8 @@
 #define TRIES_PART 4
 #endif
 #endif
-#define TRIES(n) ((n) / (getenv("FULL") ? 1 : TRIES_PART))
+#define FULL (getenv("FULL") != NULL)
+#define TRIES(n) ((n) / (FULL ? 1 : TRIES_PART))
 
 static uint64_t random_state;
 

@@ -580,7 +580,7 @@ static const char *category_of(uint32_t first, uint32_t last)
 static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
     static uint32_t n_patterns; /* each pattern has another part of the documents, unless FULL is set */
-    const uint32_t parts = getenv("FULL") ? 1 : TRIES_PART;
+    const uint32_t parts = FULL ? 1 : TRIES_PART;
     size_t wrong = 0, n_edges = 0;
     unsigned char *split = NULL; /* the last document that the oracle has split */
     const char *its_category = NULL;
@@ -1047,7 +1047,7 @@ static void test_regex(void)
     };
     /* The error of exit code 65 takes a second. */
     for (size_t i = 0; i < LEN(cases); i++)
-        for (size_t max = cases[i].want[0] == '6' && !getenv("FULL") ? 64 : 2; max <= 64; max += 62) {
+        for (size_t max = cases[i].want[0] == '6' && !FULL ? 64 : 2; max <= 64; max += 62) {
             const char *got = regex_pieces(cases[i].regex, cases[i].text, max);
             if (!tap_ok(strcmp(got, cases[i].want) == 0, "regex: %s (%zu a call)", cases[i].name, max))
                 tap_note("got: %s", got);
@@ -1175,7 +1175,7 @@ static void test_gaps(void)
     uint32_t ends[512];
     size_t len = 0;
     struct err e;
-    for (uint32_t c = 0; c < (getenv("FULL") ? 0x110000 : 0x40000); c++)
+    for (uint32_t c = 0; c < (FULL ? 0x110000 : 0x40000); c++)
         if (!is_surrogate(c))
             len += encode(c, text + len);
     for (size_t i = 0; pattern_at(i); i++) {
