@@ -43,7 +43,7 @@ def prepare(text):
     must = [
         f"ln -f {text} text",
         "bpe-chunk - <text >value.1 && cp value.1 value.2 && cp value.1 value.3",
-        "bpe-chunk -b 1M text >ranges && split -e -n l/4 ranges part.",
+        "bpe-chunk -b 1M text >ranges && cat ranges ranges ranges ranges >job",
         "bpe train -v 600 -o model.json text",
         "seq 1000000 8000000 | tr '0-9\\n' 'a-j ' | bpe-chunk - | bpe-count | bpe-sum >sum",
     ]
@@ -110,7 +110,7 @@ def computing(rng):
         "bpe-merge": ("bpe-merge -v 300000 sum sum >/dev/null", "bpe-merge"),
         "zstd": (f"({many}) | zstd -q -17 -c | zstdcat | bpe-chunk - | bpe-count | {COUNTED}", "zstd"),
         "bpe train": (f"({many}) | bpe train -j 2 -v 1000 - >/dev/null", "bpe-count"),
-        "jobs of xargs": (f"while :; do ls part.*; done | xargs -n 1 -P 2 bpe-count | {COUNTED}", "bpe-count"),
+        "jobs of xargs": (f"yes job | xargs -n 1 -P 2 bpe-count | {COUNTED}", "bpe-count"),
     }
     place = rng.choice(sorted(lines))
     return (place, *lines[place])
