@@ -12,6 +12,9 @@ for page in *.[1-8]; do
     else
         skip "$page: mandoc finds nothing" "mandoc is not installed"
     fi
+    # lexgrog(1) reads the one line of NAME, for man -k: a name without spaces, and what it is.
+    is "$(sed -n '/^\.Sh NAME/,/^\.Sh SYN/{/^\.Nm/{p;q}}' "$page" | tr -d ' ,')" ".Nm${page%.*}" "$page: NAME has its name"
+    ok "$(grep -q '^\.Nd .*tokenizer' "$page"; echo $?)" "$page: man -k tokenizer finds it"
     is "$(grep -nE '^\.Nm [a-z-]+ [a-z]|^\.It Ql .* Ta ' "$page")" "" "$page: groff shows it as mandoc does"
     missing=""
     while read -r name section; do
