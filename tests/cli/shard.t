@@ -197,7 +197,7 @@ shards accents --name="$(printf 'caf\303\251 \303\233')" -n 0 t.tok
 is "$(names accents)" "café Û.npy" "  but other characters than those of ASCII may be in it"
 refuses 64 "*--name: has 201 bytes; *can have 200*" bpe-shard -o no --name="$(printf %0201d 0)" t.tok
 refuses 64 "*--name: the names of shards in the format mds are given*" bpe-shard -o no -f mds --name=a t.tok
-refuses 64 "*option --shuffle needs an argument, as --shuffle=documents;*" bpe-shard -o no t.tok --shuffle
+refuses 64 "*option --shuffle needs an argument, such as --shuffle=documents;*" bpe-shard -o no t.tok --shuffle
 refuses 64 "*--shuffle t.tok: give --shuffle=documents; *" bpe-shard -o no --shuffle t.tok
 refuses 64 "*must be one of npy, *" bpe-shard -o no -f parquet t.tok
 refuses 64 "*-m is for --check*" bpe-shard -o no -m m.json t.tok

@@ -1,7 +1,6 @@
 /* options.c - see options.h.
  *
- * The command line is read here, not by getopt_long: its table has no place for several sets, and it does not say what
- * was wrong with a long name.
+ * getopt_long is not used: its table cannot hold several sets, and it does not report what was wrong with a long name.
  */
 #include "base/cli/options.h"
 
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Which option is meant ---- */
+/* ---- Looking up options ---- */
 
 const struct option_row options_every[] = {
     {'h', "help", NULL, "this text", .kind = OPTION_FLAG},
@@ -23,15 +22,15 @@ const struct option_row options_every[] = {
     {0},
 };
 
-enum { NAME_MAX = 64 }; /* bytes of a long name, with room to spare */
+enum { NAME_MAX = 64 }; /* bytes of a long name; no name is nearly as long */
 
 struct command_line {
     const struct option_set *sets;
     size_t n_sets;
     int argc;
     char **argv;
-    int next;          /* the next word */
-    const char *value; /* of the option that is read; NULL: none */
+    int next;          /* index in argv of the next word */
+    const char *value; /* of the option being read; NULL: none */
 };
 
 const struct option_row *options_find(const struct option_row *rows, const char *name)
@@ -43,7 +42,7 @@ const struct option_row *options_find(const struct option_row *rows, const char 
     return NULL;
 }
 
-/* Whether another set takes the name for itself: one with `only`, of several the first. */
+/* Whether another set claims the name exclusively (`only`). If several do, the first one wins. */
 static bool is_hidden(const struct command_line *l, size_t set, const char *name)
 {
     for (size_t i = 0; i < l->n_sets; i++) {
@@ -53,7 +52,7 @@ static bool is_hidden(const struct command_line *l, size_t set, const char *name
     return false;
 }
 
-/* Goes through all rows that count, those of every program last. Zeroed, it is before the first. */
+/* Iterates over all visible rows; the rows common to all programs come last. Start with a zeroed struct. */
 struct row_place {
     size_t set;
     const struct option_row *row;
@@ -71,7 +70,7 @@ static const struct option_row *next_row(const struct command_line *l, struct ro
     return NULL;
 }
 
-/* The row that decides what a letter means: letters of a set with `only` come first. */
+/* The row that decides what a letter means: sets with `only` take precedence. */
 static const struct option_row *row_of_letter(const struct command_line *l, char letter)
 {
     const struct option_row *r, *found = NULL;
@@ -94,8 +93,8 @@ static const struct option_row *row_of_name(const struct command_line *l, const 
     return r;
 }
 
-/* The row whose name is cut short. NULL with an error: several names begin so; NULL without one: none does. Options
- * that are refused are meant only if no other is. */
+/* The row whose name begins with `prefix`. NULL with an error: the prefix is ambiguous; NULL without one: there is no
+ * such name. A refused option matches only if no other option does. */
 static const struct option_row *row_of_prefix(const struct command_line *l, const char *word, const char *prefix,
                                               struct err *e)
 {
@@ -160,7 +159,7 @@ static int choose(const struct option_row *r, unsigned *to, const char *name, co
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", n ? ", " : "", words[n]);
     }
     if (n == 1)
-        return err_set(e, EX_USAGE, "%s %s: give --%s=%s; there is nothing else", name, word, r->name, all);
+        return err_set(e, EX_USAGE, "%s %s: give --%s=%s; no other value is supported", name, word, r->name, all);
     near = nearest(word, words, n);
     return near ? err_set(e, EX_USAGE, "%s %s: must be one of %s; did you mean %s?", name, word, all, near)
                 : err_set(e, EX_USAGE, "%s %s: must be one of %s", name, word, all);
@@ -237,7 +236,7 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
         snprintf(name, sizeof name, "-%c", r->letter);
     else
         snprintf(name, sizeof name, "--%s", r->name);
-    if (!word && r->argument && !r->if_none) /* the set that decided needs none */
+    if (!word && r->argument && !r->if_none) /* optional in the set that decided, but required in this one */
         return err_set(e, EX_USAGE, "option %s needs an argument; see --help", name);
     switch (r->kind) {
     case OPTION_FLAG:
@@ -283,7 +282,7 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
     return 0;
 }
 
-/* Stores the option in all sets that have it. */
+/* Stores the option in every set that has it. */
 static int store_all(const struct command_line *l, const struct option_row *decides, struct err *e)
 {
     for (size_t i = 0; i < l->n_sets; i++) {
@@ -301,7 +300,7 @@ static int store_all(const struct command_line *l, const struct option_row *deci
 
 /* ---- Parsing ---- */
 
-/* Whether a word is exactly an option: one letter, or a whole name, with a value or not. */
+/* Whether a word is exactly one option: a letter or a full name, with or without a value. */
 static bool is_option(const struct command_line *l, const char *word)
 {
     char name[NAME_MAX];
@@ -317,24 +316,25 @@ static bool is_option(const struct command_line *l, const char *word)
     return row_of_name(l, name);
 }
 
-/* Sets the value to the next word, if the option has none yet and needs one. option: as it was given, for messages. */
+/* Takes the next word as the value, if the option needs one and has none yet. option: as the user wrote it, for
+ * messages. */
 static int take_value(struct command_line *l, const struct option_row *r, const char *option, struct err *e)
 {
     if (l->value || !r->argument || r->if_none)
         return 0;
     if (l->next == l->argc && r->kind == OPTION_CHOICE)
-        return err_set(e, EX_USAGE, "option %s needs an argument, as --%s=%s; see --help", option, r->name,
+        return err_set(e, EX_USAGE, "option %s needs an argument, such as --%s=%s; see --help", option, r->name,
                        words_of(r)[0]);
     if (l->next == l->argc)
         return err_set(e, EX_USAGE, "option %s needs an argument; see --help", option);
     l->value = l->argv[l->next++];
-    if (is_option(l, l->value)) /* who means such a text writes --NAME=TEXT */
+    if (is_option(l, l->value)) /* --NAME=TEXT allows such a value */
         return err_set(e, EX_USAGE, "option %s needs an argument: \"%s\" is an option; see --help", option, l->value);
     return 0;
 }
 
-/* Whether the next word is probably no FILE, but was meant as the argument of the option before it: there is no such
- * file, it is not called like one, and there are FILEs after it. */
+/* Whether the next word was probably meant as the argument of the preceding option rather than as a FILE: no such file
+ * exists, the word does not look like a file name, and other FILEs follow. */
 static bool is_stray_value(const struct command_line *l)
 {
     const char *word = l->argv[l->next];
@@ -350,7 +350,7 @@ static bool is_stray_value(const struct command_line *l)
     return others && *word != '-' && !strpbrk(word, "/*:") && access(word, F_OK) < 0;
 }
 
-/* Reads an option whose word begins with --. */
+/* Reads an option that begins with --. */
 static const struct option_row *read_long(struct command_line *l, const char *word, struct err *e)
 {
     char name[NAME_MAX], option[NAME_MAX + 2];
@@ -380,7 +380,7 @@ static const struct option_row *read_long(struct command_line *l, const char *wo
     return NULL;
 }
 
-/* Reads one of the letters of a word, of which *at is the rest, and moves *at after what belongs to it. */
+/* Reads the option letter at *at in a word, and advances *at past the letter and its argument. */
 static const struct option_row *read_letter(struct command_line *l, const char **at, struct err *e)
 {
     const char option[] = {'-', *(*at)++, 0};
@@ -412,7 +412,7 @@ static enum options_next take_option(const struct command_line *l, const struct 
     return store_all(l, r, e) ? OPTIONS_WRONG : OPTIONS_RUN;
 }
 
-/* Reads the options of the word before next. */
+/* Reads the options in argv[next - 1]. */
 static enum options_next read_word(struct command_line *l, struct err *e)
 {
     const char *word = l->argv[l->next - 1], *at = word + 1;
@@ -451,7 +451,7 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
         }
         if (!is_last)
             next = read_word(&l, e);
-        while (begin < l.next) /* to the front: only FILEs were there */
+        while (begin < l.next) /* moves them to the front, over FILEs that `files` holds */
             argv[n_options++] = argv[begin++];
         while (is_last && l.next < argc)
             files[n_files++] = argv[l.next++];

@@ -1,5 +1,5 @@
-/* options.h - the options of a program as a table: a row says how an option is written, where its value is stored, and
- * its text in --help. Parsing and the usage text come from the table.
+/* options.h - the options of a program as a table. A row specifies how an option is written, where its value is stored
+ * and its text in --help. The parser and the usage text both use the table.
  *
  *     struct settings {
  *         uint64_t memory;
@@ -11,11 +11,11 @@
  *         {0},
  *     };
  *
- * A row stores into a struct that the caller names when it parses, so tables are constant, and several of them can read
- * one command line (struct option_set): that of a command and those of the programs that it starts.
+ * A row stores its value in a struct that the caller passes to the parser. Tables are therefore constant, and several
+ * of them can parse one command line (struct option_set): that of a command and those of the programs that it starts.
  *
  * -h, --help and --version are part of every table without being listed. Options and FILEs may be mixed, until `--`;
- * a long name may be shortened as long as it is unique. If an option is given twice the last one counts, except for
+ * a long name may be abbreviated to a unique prefix. If an option is repeated, the last one counts, except for
  * OPTION_TEXTS.
  */
 #ifndef BPE_BASE_CLI_OPTIONS_H
@@ -28,24 +28,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is stored, and in a field of which type. */
+/* What is stored, and the type of the field. */
 enum option_kind {
-    OPTION_FLAG,    /* bool: takes no argument, sets it */
-    OPTION_VALUE,   /* unsigned, or an enum: takes no argument, sets it to `first` */
+    OPTION_FLAG,    /* bool: takes no argument; set to true */
+    OPTION_VALUE,   /* unsigned, or an enum: takes no argument; set to `first` */
     OPTION_TEXT,    /* const char *, borrowed from argv */
-    OPTION_OUTPUT,  /* const char *, borrowed; `-` becomes NULL, which stands for standard output; not empty */
-    OPTION_TEXTS,   /* struct option_texts: added at its end */
+    OPTION_OUTPUT,  /* const char *, borrowed, not empty; `-` becomes NULL: standard output */
+    OPTION_TEXTS,   /* struct option_texts: appended to it */
     OPTION_SIZE,    /* uint64_t: digits and K, M, G or T, powers of 1024 */
-    OPTION_MEMORY,  /* uint64_t: as OPTION_SIZE, or N% of memory_limit() */
+    OPTION_MEMORY,  /* uint64_t: like OPTION_SIZE, or N% of memory_limit() */
     OPTION_DATA,    /* uint64_t: an amount of data, such as 1.5TB; see num_data */
     OPTION_COUNT,   /* uint64_t: digits and k, M or G, powers of 1000 */
-    OPTION_CHOICE,  /* unsigned, or an enum: one of `words`; `first` plus the place of the word, from 0 */
-    OPTION_REFUSED, /* nothing: wrong use, for which `help` is the message; NULL: the option is unknown. A command hides
-                       an option of the programs that it starts in this way; --help does not show it */
+    OPTION_CHOICE,  /* unsigned, or an enum: one of `words`; `first` plus the index of the word, from 0 */
+    OPTION_REFUSED, /* nothing: a usage error with the message `help`; NULL: the usual one for an unknown option. --help
+                       omits it. A command rejects options of the programs that it starts in this way */
 };
 
 struct option_texts {
-    const char **at; /* owned; the texts are borrowed */
+    const char **at; /* owned array; the texts are borrowed */
     size_t n;
 };
 
@@ -53,20 +53,20 @@ struct option_row {
     char letter;          /* `-S`; 0: none */
     const char *name;     /* `--memory`; NULL ends the table */
     const char *argument; /* the argument's name in the usage text; NULL if the option takes none */
-    const char *help;     /* a line or several, with \n between */
+    const char *help;     /* one or more lines, separated by \n */
     enum option_kind kind;
-    size_t to;                             /* the field's offset in the struct; kind and this by OPTION_TO */
-    size_t given;                          /* OPTION_GIVEN: a bool, set if the option is given; 0: none */
-    const char *if_none;                   /* the text if the argument is left out; NULL: it is required */
-    const char *const *words;              /* of OPTION_CHOICE; ends with NULL. Of OPTION_TEXT: some that it may be,
-                                              for completion */
+    size_t to;                             /* the field's offset in the struct; OPTION_TO sets it and `kind` */
+    size_t given;                          /* OPTION_GIVEN: a bool, set to true if the option is given; 0: none */
+    const char *if_none;                   /* the text if the argument is omitted; NULL: it is required */
+    const char *const *words;              /* the choices of OPTION_CHOICE, or suggestions for completing OPTION_TEXT;
+                                              ends with NULL */
     const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
-    /* Checks the argument (NULL: left out) after it is stored in the struct `to`, or does more. May be NULL. */
+    /* Checks or further processes the argument (NULL: omitted) after it is stored in the struct `to`. May be NULL. */
     int (*check)(const char *argument, void *to, struct err *e);
 };
 
-/* The offset of a field; the compiler warns if its type is another. */
+/* The offset of a field; the compiler warns if its type is wrong. */
 #define OPTION_OFFSET(type, owner, field) (offsetof(owner, field) + 0 * sizeof((type *)0 == &((owner *)0)->field))
 #define OPTION_TO(what, owner, field) .kind = OPTION_##what, .to = OPTION_OFFSET(OPTION_##what##_TYPE, owner, field)
 #define OPTION_GIVEN(owner, field) .given = 1 + OPTION_OFFSET(bool, owner, field)
@@ -84,62 +84,61 @@ struct option_row {
 /* -h and --version, which every program has. */
 extern const struct option_row options_every[];
 
-/* Words: mostly options for the command line of another program, `--name` or `--name=value`. */
+/* Words for the command line of another program: mostly options, `--name` or `--name=value`. */
 struct option_words {
-    char **at; /* owned, as each word; NULL after the last (at itself is NULL if n is 0) */
+    char **at; /* owned, as is each word; NULL after the last one. `at` itself is NULL if n is 0 */
     size_t n;
 };
 
-/* A table, and what becomes of the options that it has. */
+/* A table, and what to do with its options. */
 struct option_set {
     const struct option_row *rows;
     void *to;                   /* the struct into which the rows store; not NULL */
-    struct option_words *words; /* its options are added here, too, in the order in which they were given, their values
-                                   as they were given; NULL: not */
-    bool only;                  /* a name or letter that it has means nothing in the other sets */
+    struct option_words *words; /* also collects the options as words, in the order and with the values given; NULL:
+                                   does not */
+    bool only;                  /* hides options with the same name or letter in the other sets */
 };
 
 enum options_next {
-    OPTIONS_WRONG = -1, /* wrong use: EX_USAGE (or EX_OSERR) */
+    OPTIONS_WRONG = -1, /* wrong use (EX_USAGE), or out of memory (EX_OSERR) */
     OPTIONS_RUN,        /* all options are stored */
-    OPTIONS_HELP,       /* --help was found, and no error before it */
+    OPTIONS_HELP,       /* --help was found, with no error before it */
     OPTIONS_VERSION,
 };
 
-/* Parses a command line, and reorders argv so that options come first. *first: the index in argv of the first FILE,
- * argc if there is none.
+/* Parses a command line, and reorders argv so that options come first. Sets *first to the index in argv of the first
+ * FILE, or to argc if there is none.
  *
- * An option that several sets have is stored in each of them. Where they differ, the first set with that name decides
- * whether it takes an argument, and the first set with a letter which name that is. */
+ * An option in several sets is stored in each of them. If the sets disagree, the first set with the name decides
+ * whether the option takes an argument, and the first set with a letter decides which name the letter stands for. */
 enum options_next options_parse(const struct option_set *sets, size_t n_sets, int argc, char **argv, int *first,
                                 struct err *e);
 
-/* If it is set, options_parse calls this, and does nothing else: for what is to know the tables of a command. It does
- * not return. */
+/* If set, options_parse calls this function with the tables of a command instead of parsing. It does not return. */
 extern void (*options_instead)(const struct option_set *sets, size_t n_sets);
 
-/* The row of that name, or NULL. */
+/* The row with this name, or NULL. */
 const struct option_row *options_find(const struct option_row *rows, const char *name);
 
 /* Whether a word is --NAME, or --NAME=VALUE. */
 bool option_word_is(const char *word, const char *name);
 
-/* Whether it is one of these; NULL after the last name. */
+/* Whether a word is one of these options; NULL after the last name. */
 bool option_word_in(const char *word, const char *const *names);
 
-/* Releases what parsing has allocated in the struct. */
+/* Frees what the parser has allocated in the struct. */
 void options_free(const struct option_row *rows, void *to);
 void option_words_free(struct option_words *w);
 
-/* Appends a word of printf form; a text (borrowed). */
+/* Append a word (printf style); a text (borrowed). */
 int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int option_texts_add(struct option_texts *t, const char *text, struct err *e);
 
-/* Appends to `out` a line or more for each option, with its help. */
+/* Appends to `out` the help of each option, one or more lines. */
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e);
 
-/* Appends the names alone, after the label, in lines of at most 93 columns: for the help of a command. Names that one
- * of these other tables has are left out; NULL after the last table. */
+/* Appends the label and the names of all options, in lines of at most 93 columns, for the help of a command. Names that
+ * are also in one of the tables `others` (NULL after the last) are omitted. */
 int options_put_names(struct buf *out, const char *label, const struct option_row *rows,
                       const struct option_row *const *others, struct err *e);
 

@@ -1,13 +1,13 @@
-/* options_help.c - the options of a table as text (options.h). */
+/* options_help.c - the help text of an option table (options.h). */
 #include "base/cli/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Labels of up to LABEL_MAX columns have their help on the same line; for longer ones it begins on the next line. */
+/* Labels of up to LABEL_MAX columns share a line with their help; the help of longer ones begins on the next line. */
 enum { LABEL_MAX = 26, GAP = 2, HELP_COLUMN_MIN = 25 };
 
-/* The option as help shows it: `  -S, --memory=SIZE`. Returns its length. */
+/* Formats the option for the help text: `  -S, --memory=SIZE`. Returns its length. */
 static size_t put_label(const struct option_row *r, char *to, size_t size)
 {
     char letter[] = "    ";
@@ -34,7 +34,7 @@ static int put_row(struct buf *out, const struct option_row *r, int column, stru
     return 0;
 }
 
-/* Whether a table refuses an option that every program has. */
+/* Whether a table refuses this option. */
 static bool is_refused(const struct option_row *rows, const char *name)
 {
     const struct option_row *r = options_find(rows, name);
@@ -60,11 +60,14 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
     return 0;
 }
 
-/* ---- Names alone ---- */
+/* ---- Names without help ---- */
 
-enum { NAMES_MAX = 80, NAMES_INDENT = 13 }; /* columns: of the names in a line, and before them from the second on */
+enum {
+    NAMES_MAX = 80,
+    NAMES_INDENT = 13
+}; /* columns: for the names in a line; the indent of all lines but the first */
 
-/* Appends a space and a word, on a new line if it is too long for this one. */
+/* Appends a space and a word, or a new line and the word if it does not fit. */
 static int put_name(struct buf *out, size_t *column, const char *word, struct err *e)
 {
     size_t len = strlen(word) + 1;

@@ -19,7 +19,7 @@ static void say(const char *name, const char *msg)
         line[n - 1] = '\n';
     }
     if (write(2, line, (size_t)n) < 0) {
-        /* There is no way left to report that writing to standard error failed. */
+        /* A failed write to standard error cannot be reported anywhere. */
     }
 }
 
@@ -31,7 +31,7 @@ void program_note(const char *name, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(msg, sizeof msg, fmt, ap);
     va_end(ap);
-    err_set(&clean, 0, "%s", msg); /* names of files and fields may have control characters */
+    err_set(&clean, 0, "%s", msg); /* escapes control characters, which names of files and fields may contain */
     say(name, clean.msg);
 }
 
@@ -66,7 +66,8 @@ static int print_help(const struct program *p, bool version, struct err *e)
 
 /* ---- Running ---- */
 
-/* What the deepest calls take of the stack: PCRE2 for a regex of 200 nested parentheses, which 100 of a user become. */
+/* The stack that the deepest calls need: PCRE2 compiling a regex of 200 nested parentheses, which 100 levels in the
+ * user's regex expand to. */
 enum { STACK = 224 << 10 };
 
 static int check_stack(struct err *e)
@@ -74,7 +75,7 @@ static int check_stack(struct err *e)
     uint64_t left = memory_stack_left();
     return left >= STACK
                ? 0
-               : err_set(e, EX_OSERR, "%llu KiB of stack are left, and %d are needed: raise its limit (ulimit -s)",
+               : err_set(e, EX_OSERR, "only %llu KiB of stack are left, but %d are needed; raise the limit (ulimit -s)",
                          (unsigned long long)left >> 10, STACK >> 10);
 }
 
@@ -89,10 +90,10 @@ static int prepare(const struct program *p, int argc, char **argv, int first, st
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    static struct err e; /* not on the stack, where there may be little room to say that */
+    static struct err e; /* static, because check_stack may find the stack too small */
     static char text[ERR_TEXT];
     int first, status = -1;
-    bool silent = false, ran = false; /* silent: nothing is sent */
+    bool silent = false, ran = false; /* silent: do not call send_failure */
     const struct option_set set = {.rows = p->usage->options, .to = p->options};
     fd_prepare();
     if (p->usage->init)
@@ -101,7 +102,8 @@ int program_main(const struct program *p, int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
-        silent = fd_keep_apart(NULL, argv + first, (size_t)(argc - first), &e) != 0; /* or it goes to what is read */
+        silent =
+            fd_keep_apart(NULL, argv + first, (size_t)(argc - first), &e) != 0; /* else it would corrupt an input */
         ran = !silent && prepare(p, argc, argv, first, &e) == 0;
         status = ran ? p->run(p->ctx, &e) : -1;
         break;

@@ -9,16 +9,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- For whoever watches from outside ---- */
+/* ---- For other processes ---- */
 
-static volatile struct progress_page *page; /* of this process; NULL: none, which does no harm */
+static volatile struct progress_page *page; /* of this process; NULL: none, nothing is published */
 
-/* Makes the page. Its descriptor stays open: through it the page is found. */
+/* Creates the page. Its descriptor remains open so that other processes can find the page. */
 static void publish(void)
 {
     enum { BYTES = 4096 };
     struct rlimit max;
-    if (page || getrlimit(RLIMIT_FSIZE, &max) < 0 || max.rlim_cur < BYTES) /* else ftruncate may be a SIGXFSZ */
+    if (page || getrlimit(RLIMIT_FSIZE, &max) < 0 || max.rlim_cur < BYTES) /* ftruncate would raise SIGXFSZ */
         return;
     int fd = memfd_create(PROGRESS_FILE, MFD_CLOEXEC);
     if (fd < 0)

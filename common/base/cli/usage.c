@@ -12,7 +12,7 @@ void usage_set_files(const struct usage *u, void *options, char **files, int n)
     *(int *)(void *)((char *)options + u->n_files) = n ? n : 1;
 }
 
-/* All lines of the synopsis begin in the same column, but those that begin with the program's name: other forms. */
+/* All lines of the synopsis begin in the same column, except those that begin with the program's name. */
 static int put_synopsis(struct buf *out, const struct usage *u, struct err *e)
 {
     static const char usage[] = "usage: ";

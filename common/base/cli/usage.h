@@ -1,5 +1,5 @@
-/* usage.h - what a program is told: its options, and how they go together. It is constant and without the program's
- * work, so that another program, which starts this one, can check its options and show its help.
+/* usage.h - the command line of a program: its options, and which of them can be combined. It is constant and separate
+ * from the program's work, so that a program that starts another one can check that one's options and show its help.
  */
 #ifndef BPE_BASE_CLI_USAGE_H
 #define BPE_BASE_CLI_USAGE_H
@@ -8,17 +8,16 @@
 
 struct usage {
     const char *name;     /* messages begin with it */
-    const char *synopsis; /* what the usage shows after the name; a line or several, with \n between. A line that begins
-                             with the name is another form */
+    const char *synopsis; /* what the usage shows after the name; one or more lines, separated by \n. A line that begins
+                             with the name is an alternative form of the command */
     const char *about;    /* what the program does, for --help */
-    const struct option_row *options; /* of the struct that is `options` below */
-    size_t files, n_files;            /* USAGE_FILES: where this struct has the FILEs, a char ** and an int */
+    const struct option_row *options; /* of the struct called `options` below */
+    size_t files, n_files;            /* USAGE_FILES: the offsets of the FILEs in that struct, a char ** and an int */
 
-    /* Sets what is not 0 by default, in a zeroed struct. May be NULL. */
+    /* Sets the defaults other than 0 in a zeroed struct. May be NULL. */
     void (*init)(void *options);
 
-    /* Checks that the options and the FILEs go together, and sets what follows from them. -1: wrong use. May be NULL.
-     */
+    /* Checks that the options and the FILEs can be combined, and sets derived fields. -1: wrong use. May be NULL. */
     int (*check)(void *options, struct err *e);
 };
 
