@@ -7,6 +7,8 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 JOBS    ?= 2
 VERSION := 0.2.0
+# Commands that compile are not shown; V=1 shows them.
+Q := $(if $(filter 1,$(V)),,@)
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-shard bpe-model bpe-view
 LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd
@@ -91,17 +93,18 @@ help:
 
 # The library: its API, and of the modules what that needs.
 $(SHARED): $(LIB)
-	$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--gc-sections -o $@ \
+	@echo "  LINK $@"
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--gc-sections -o $@ \
 	    $(filter $(BUILD)/common/library/%,$(LIB_OBJ)) $(LIB) $(LIBRARY_LIBS)
-	ln -sf $(SONAME) $(BUILD)/libbpetools.so
+	@ln -sf $(SONAME) $(BUILD)/libbpetools.so
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(SIMD) $(FRAME) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(SIMD) $(FRAME) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 # The everyday commands. The links are where it finds commands in other languages, and the manual, if it is not installed.
 BPE_OBJ := $(patsubst %.c,$(BUILD)/%.o,cmd/bpe.c $(wildcard cmd/bpe/*.c))
@@ -111,29 +114,31 @@ ifeq ($(ONE),1)
 BPE_OBJ := $(patsubst %,$(BUILD)/cmd/one/%.o,bpe $(PROGRAMS) programs) $(filter $(BUILD)/cmd/bpe/%,$(BPE_OBJ))
 $(BUILD)/cmd/one/%.o: $(BUILD)/cmd/%.o
 	@mkdir -p $(@D)
-	objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
+	$(Q)objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
 $(BUILD)/cmd/one/programs.o: Makefile
 $(BUILD)/cmd/one/programs.o: FLAGS += -DPROGRAMS='$(patsubst %,PROGRAM(%),$(subst -,_,bpe $(PROGRAMS)))'
 $(BINS): cmd/one/start.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) -Os -static -nostdlib -ffreestanding -fno-stack-protector -fno-pie -no-pie -s -Wl,--build-id=none \
+	$(Q)$(CC) -std=c11 $(WARN) -Os -static -nostdlib -ffreestanding -fno-stack-protector -fno-pie -no-pie -s -Wl,--build-id=none \
 	    -Wl,-z,noseparate-code -o $@ $<
 else
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
-	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 endif
 $(BUILD)/bpe: LIBS += -lm
 $(BUILD)/bpe: $(BPE_OBJ) $(LIB) | $(BUILD)/pipelines $(BUILD)/man
-	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
 
 $(BUILD)/pipelines $(BUILD)/man:
 	@mkdir -p $(@D)
-	ln -sfn $(abspath $(@F)) $@
+	@ln -sfn $(abspath $(@F)) $@
 
 $(BUILD)/tests/bench/text_make $(BUILD)/tests/unit/plan_test $(BUILD)/tests/unit/monitor_test: LIBS += -lm
 $(BUILD)/tests/unit/plan_test: $(BUILD)/cmd/bpe/plan_fit.o $(BUILD)/cmd/bpe/plan_model.o
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
-	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Fuzz targets: replay.c is their main program, or (FUZZER=libfuzzer, with clang) libFuzzer.
 ifeq ($(FUZZER),libfuzzer)
@@ -143,16 +148,19 @@ $(FUZZERS): FUZZ_MAIN = $(BUILD)/tests/fuzz/replay.o
 $(FUZZERS): $(BUILD)/tests/fuzz/replay.o
 endif
 $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
-	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $< $(FUZZ_MAIN) $(LIB) $(LIBS)
+	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $< $(FUZZ_MAIN) $(LIB) $(LIBS)
 
 $(FAULTS): $(BUILD)/%.so: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -fvisibility=default $(LDFLAGS) -shared -o $@ $<
+	$(Q)$(CC) $(FLAGS) -fvisibility=default $(LDFLAGS) -shared -o $@ $<
 
-# All is built again when the compiler or its flags change.
+# Everything is rebuilt when the compiler or its flags change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(FLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS)' > $@
+	@echo '$(CC) $(FLAGS)' | cmp -s - $@ || { \
+	    echo 'Compiling into $(BUILD)/ (about a minute; make V=1 shows the commands)'; \
+	    echo '$(CC) $(FLAGS)' > $@; \
+	}
 
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
@@ -267,7 +275,7 @@ bench-hot: $(BUILD)/tests/bench/hot
 	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
 demo: all
-	BUILD=$(BUILD) pipelines/demo.sh
+	@BUILD=$(BUILD) pipelines/demo.sh
 
 ROOT      := $(DESTDIR)$(PREFIX)
 INSTALLED := $(ROOT)/share/bpetools/installed
@@ -276,8 +284,8 @@ INSTALLED := $(ROOT)/share/bpetools/installed
 # known, where the administrator installs it.
 install: all
 	@[ ! -e '$(INSTALLED)' ] || $(MAKE) -s uninstall
-	mkdir -p '$(ROOT)/share/bpetools'
-	put() { \
+	@mkdir -p '$(ROOT)/share/bpetools'
+	$(Q)put() { \
 	    name=$${3:-$${1##*/}}; \
 	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$$name" >>'$(INSTALLED)' && cp -P "$$1" "$(ROOT)/$$2/$$name" || exit; \
 	}; \
@@ -297,6 +305,7 @@ install: all
 	    put pipelines/completions/bpe.bash share/bash-completion/completions $$name; \
 	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
 	done
+	@echo 'Installed in $(ROOT) (make uninstall removes it)'
 	@[ -n '$(DESTDIR)' ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || :
 
 # The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically into one file, so that any Linux runs
@@ -323,12 +332,12 @@ check-wheel: wheel
 # With what Python has compiled of it. Directories stay that have something else.
 uninstall:
 	@[ -e '$(INSTALLED)' ] || { echo 'uninstall: $(INSTALLED) is not there: nothing was installed' >&2; exit 1; }
-	while IFS= read -r file; do \
+	$(Q)while IFS= read -r file; do \
 	    rm -f "$(ROOT)/$$file"; \
 	    case $$file in *.py) name=$${file##*/} cache=$(ROOT)/$${file%/*}/__pycache__ ;; *) continue ;; esac; \
 	    [ ! -d "$$cache" ] || { rm -f "$$cache/$${name%.py}".*.pyc && rmdir "$$cache" 2>/dev/null; }; \
 	done <'$(INSTALLED)'
-	directories=$$(sed -n 's|/[^/]*$$||; /bpetools/p' '$(INSTALLED)' | sort -ru); \
+	$(Q)directories=$$(sed -n 's|/[^/]*$$||; /bpetools/p' '$(INSTALLED)' | sort -ru); \
 	rm '$(INSTALLED)'; \
 	for dir in $$directories; do rmdir "$(ROOT)/$$dir" 2>/dev/null || :; done
 

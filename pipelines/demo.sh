@@ -1,6 +1,6 @@
 #!/bin/bash
 # demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the pipeline of bpe(7),
-# describes the result, and encodes and decodes the text with it. Takes some seconds. V is the size of the vocabulary,
+# describes the result, and encodes and decodes the text with it. Takes some seconds. VOCAB_SIZE is the size of the vocabulary,
 # MEGABYTES the most text to take.
 #
 # Exit status: 127 if something is not installed, 66 if there is no text, 70 if the decoded text differs; else that of
@@ -11,7 +11,7 @@ BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$top/$BUILD ;; esac
 PATH=$BUILD:$PATH
 export PATH LC_ALL=C.UTF-8
-V=${V:-8000} MEGABYTES=${MEGABYTES:-32}
+VOCAB_SIZE=${VOCAB_SIZE:-8000} MEGABYTES=${MEGABYTES:-32}
 model=$BUILD/demo-tokenizer.json sum=$BUILD/demo.sum names=$BUILD/demo.files
 text=$BUILD/demo.txt ids=$BUILD/demo.ids
 
@@ -60,10 +60,10 @@ fi
 
 mapfile -t files <"$names"
 echo
-echo "bpe-chunk --invalid=replace FILE... | parallel --pipe bpe-count | bpe-sum | bpe-merge -v $V > tokenizer.json"
+echo "bpe-chunk --invalid=replace FILE... | parallel --pipe bpe-count | bpe-sum | bpe-merge -v $VOCAB_SIZE > tokenizer.json"
 start=${EPOCHREALTIME/./}
 bpe-chunk --invalid=replace -- "${files[@]}" | parallel --will-cite --pipe bpe-count | bpe-sum | tee "$sum" |
-    bpe-merge -v "$V" -o "$model" || exit
+    bpe-merge -v "$VOCAB_SIZE" -o "$model" || exit
 took=$(((${EPOCHREALTIME/./} - start) / 1000))
 
 echo
@@ -81,7 +81,7 @@ start=${EPOCHREALTIME/./}
 bpe encode -m "$model" --invalid=bytes "$text" >"$ids" || exit
 took=$(((${EPOCHREALTIME/./} - start) / 1000 + 1))
 bpe-decode -m "$model" "$ids" | cmp - "$text" || { echo "demo: the decoded text differs" >&2 && exit 70; }
-bytes=$(wc -c <"$text") tokens=$(($(wc -c <"$ids") / (V > 65536 ? 4 : 2)))
+bytes=$(wc -c <"$text") tokens=$(($(wc -c <"$ids") / (VOCAB_SIZE > 65536 ? 4 : 2)))
 printf 'text                 %d bytes, decoded from the ids: the same\n' "$bytes"
 printf 'tokens               %d, %d.%02d bytes per token\n' "$tokens" $((bytes / tokens)) $((bytes * 100 / tokens % 100))
 printf 'encoded              in %d.%02d s, %d MB/s\n' $((took / 1000)) $((took % 1000 / 10)) $((bytes / took / 1000))

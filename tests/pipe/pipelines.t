@@ -170,7 +170,7 @@ ok $? "vocab.mk: what is there is complete"
 if command -v parallel >/dev/null; then
     mkdir "$test_dir/demo"
     ln -s "$BUILD"/bpe-* "$test_dir/demo"
-    MEGABYTES=4 V=1000 BUILD=$test_dir/demo "$P/demo.sh" >out 2>err
+    MEGABYTES=4 VOCAB_SIZE=1000 BUILD=$test_dir/demo "$P/demo.sh" >out 2>err
     status=$?
     if [ $status -eq 66 ]; then
         skip "demo.sh" "no text found on this machine"
