@@ -1,4 +1,4 @@
-/* encode.c - see bpetools.h: encoding, one text or many by threads. */
+/* encode.c - see bpetools.h: encodes one text, or many texts with threads. */
 #include "library/last_error.h"
 #include "library/tokenizer.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    GROUP = 64 << 10, /* bytes of text that a thread takes at a time, at least */
-    GROUPS = 16,      /* groups for each thread, so that all end at about the same time */
+    GROUP = 64 << 10, /* minimum number of bytes of text that a thread takes at a time */
+    GROUPS = 16,      /* groups per thread, so that all threads end at about the same time */
     THREADS_MAX = 1024,
 };
 
@@ -39,7 +39,7 @@ ptrdiff_t bpe_encode(const bpe_tokenizer *t, const char *text, size_t len, enum 
 
 /* ---- Many texts ---- */
 
-/* Texts first .. last - 1, which one thread encodes, and their ids while they wait for those of groups before. */
+/* Texts first .. last - 1, which one thread encodes, and their ids while these wait for those of earlier groups. */
 struct group {
     size_t first, last;
     struct ids ids;
@@ -52,17 +52,17 @@ struct job {
     enum bpe_special special;
     struct group *group;
     size_t n_groups;
-    uint64_t *n_ids;      /* of each text */
+    uint64_t *n_ids;      /* the number of ids of each text */
     atomic_size_t next;   /* the group that is taken next */
-    atomic_bool stopped;  /* one has failed: no more are taken */
-    pthread_mutex_t lock; /* for: */
-    struct ids ids;       /* of the first groups, */
-    size_t n_gathered;    /* so many */
-    struct err e;         /* of the first text that fails, */
-    uint64_t failed;      /* and its index; BPE_UNKNOWN: of no text */
+    atomic_bool stopped;  /* a group has failed: no more are taken */
+    pthread_mutex_t lock; /* for the fields below */
+    struct ids ids;       /* of the first n_gathered groups */
+    size_t n_gathered;
+    struct err e;    /* of the first text that failed */
+    uint64_t failed; /* the index of that text; BPE_UNKNOWN: the error is not in a text */
 };
 
-/* Groups are taken in order and each is finished, so the first text of all that fails is the same each time. */
+/* Groups are taken in order, and each one taken is finished. So the first text that fails does not depend on timing. */
 static void job_fail(struct job *j, uint64_t text, const struct err *e)
 {
     pthread_mutex_lock(&j->lock);
@@ -74,7 +74,7 @@ static void job_fail(struct job *j, uint64_t text, const struct err *e)
     atomic_store(&j->stopped, true);
 }
 
-/* Moves the ids of one array to the end of another; room stays for more of them. -1: out of memory. */
+/* Moves the ids of one array to the end of another; from keeps memory for more ids. -1: out of memory. */
 static int append(struct ids *to, struct ids *from, struct err *e)
 {
     if (!to->n) {
@@ -92,8 +92,8 @@ static int append(struct ids *to, struct ids *from, struct err *e)
     return 0;
 }
 
-/* Takes the ids of a group, which are put after those of all groups before it once these are known; *ids is empty
- * then, with its room if they are. -1: out of memory. */
+/* Takes the ids of a group and appends those of all groups that now follow each other to j->ids. *ids is empty then; it
+ * keeps its memory if the group's ids were appended. -1: out of memory. */
 static int gather(struct job *j, struct group *g, struct ids *ids, struct err *e)
 {
     int rc = 0;
@@ -185,8 +185,8 @@ static unsigned processors(void)
     return n > 0 ? (unsigned)n : 1;
 }
 
-/* The calling thread works as well. Fewer threads than asked for make no difference but time. The others take no
- * signals: handlers run where they would without them. */
+/* Encodes with the calling thread and new ones. If fewer threads than requested can be created, encoding only takes
+ * longer. The new threads block all signals, so handlers run in the same threads as without the library. */
 static void run_threads(struct job *j, unsigned threads)
 {
     pthread_t thread[THREADS_MAX];
@@ -219,7 +219,7 @@ static int encode_all(struct job *j, size_t n, unsigned threads, struct bpe_batc
     }
     for (size_t i = 0; i < n; i++)
         out->offset[i + 1] += out->offset[i];
-    void *exact = j->ids.n ? realloc(j->ids.p, j->ids.n * sizeof *out->ids) : NULL; /* room for more is not kept */
+    void *exact = j->ids.n ? realloc(j->ids.p, j->ids.n * sizeof *out->ids) : NULL; /* releases the unused memory */
     out->ids = exact ? exact : (void *)j->ids.p;
     j->ids.p = NULL;
     return 0;

@@ -21,7 +21,7 @@ struct err *last_error(void)
 int last_error_tell(uint64_t text)
 {
     struct err *e = &last.e;
-    char *option = strstr(e->msg, "; see -"); /* a hint for users of programs */
+    char *option = strstr(e->msg, "; see -"); /* a hint that only users of the programs need */
     if (option)
         *option = '\0';
     last.out = (struct bpe_error){.code = e->code,

@@ -6,10 +6,11 @@
 
 #include <stdint.h>
 
-/* This thread's error, cleared, for the functions that a call consists of. */
+/* Clears this thread's error and returns it, for the functions that carry out a call. */
 struct err *last_error(void);
 
-/* The call has failed, and that error is set: text is the index of the text, or BPE_UNKNOWN. Returns -1. */
+/* Publishes that error as bpe_last_error, after a call has failed and set it. text is the index of the text, or
+ * BPE_UNKNOWN. Returns -1. */
 int last_error_tell(uint64_t text);
 
 #endif

@@ -21,7 +21,7 @@ const char *bpe_version(void)
 
 static struct {
     pthread_once_t once;
-    struct err e; /* code 0: all is well */
+    struct err e; /* code 0: no error */
     char build[200];
 } start = {.once = PTHREAD_ONCE_INIT};
 
@@ -56,7 +56,7 @@ static int set_added(bpe_tokenizer *t, struct err *e)
     return 0;
 }
 
-/* A model without a way of decoding can encode. */
+/* A model that cannot decode can still encode. */
 static int set_decoder(bpe_tokenizer *t, struct err *e)
 {
     t->decodes = decoder_init(&t->decoder, &t->model, sizeof(uint32_t), e) == 0;
@@ -77,7 +77,7 @@ static int set_up(bpe_tokenizer *t, const char *name, struct err *e)
     return set_added(t, e) || model_index(&t->model, e) || set_decoder(t, e) ? -1 : 0;
 }
 
-/* contents.p NULL: of the path, which is the name. */
+/* Opens the model in `contents`; if contents.p is NULL, the one at the path `name`. */
 static bpe_tokenizer *open_with(struct str contents, const char *name, const char *pattern, const char *const *special)
 {
     struct err *e = last_error();
@@ -108,8 +108,8 @@ static bpe_tokenizer *open_with(struct str contents, const char *name, const cha
 
 bpe_tokenizer *bpe_open(const char *path, const char *pattern, const char *const *special)
 {
-    if (strcmp(path, "-") == 0) { /* standard input is the process's own */
-        err_set(last_error(), EX_USAGE, "the name of a file is wanted, not -; ./- is a file of that name");
+    if (strcmp(path, "-") == 0) { /* standard input belongs to the process */
+        err_set(last_error(), EX_USAGE, "cannot read a tokenizer from standard input; for a file named -, use ./-");
         last_error_tell(BPE_UNKNOWN);
         return NULL;
     }
@@ -137,7 +137,7 @@ void bpe_close(bpe_tokenizer *t)
 
 /* ---- Decoding ---- */
 
-/* What a caller gets: the bytes for which there is room, and the length of all. */
+/* The caller's buffer, which gets the bytes that fit into it, and the length of all bytes. */
 struct given {
     char *to;
     size_t room, len;
@@ -156,12 +156,12 @@ static bool is_special(const bpe_tokenizer *t, uint32_t id)
     return s && s->special;
 }
 
-/* from: the index of an id; the first that is `bad` is there or later. */
+/* Reports the first id that is `bad`, searched for from the index `from` on. */
 static int no_token(const uint32_t *ids, size_t from, uint32_t bad, struct err *e)
 {
     while (ids[from] != bad)
         from++;
-    return err_set(e, EX_DATAERR, "id %lu at index %zu is none of the tokenizer's", (unsigned long)bad, from);
+    return err_set(e, EX_DATAERR, "unknown token id %lu at index %zu", (unsigned long)bad, from);
 }
 
 static int no_decoder(const bpe_tokenizer *t, struct err *e)
@@ -172,8 +172,8 @@ static int no_decoder(const bpe_tokenizer *t, struct err *e)
     return rc;
 }
 
-/* Decodes n ids in little-endian; returns how many: fewer if the next one has no token. some: for any use. -1: out of
- * memory. */
+/* Decodes n little-endian ids and returns how many it decoded: fewer than n if the next id has no token. some: scratch
+ * memory. -1: out of memory. */
 static ptrdiff_t decode_part(struct decoder *d, const unsigned char *p, size_t n, struct buf *some, struct given *out,
                              struct err *e)
 {
@@ -194,7 +194,7 @@ static int decode(const bpe_tokenizer *t, const uint32_t *ids, size_t n, bool sk
 {
     enum { PART = 1024 };
     unsigned char part[PART * sizeof *ids];
-    struct decoder d = t->decoder; /* what changes while it decodes is in the struct itself */
+    struct decoder d = t->decoder; /* the state of decoding is in the struct itself */
     if (!t->decodes)
         return no_decoder(t, e);
     decoder_begin(&d);
@@ -234,7 +234,7 @@ static ptrdiff_t token(const bpe_tokenizer *t, uint32_t id, bool name, char *to,
     struct err *e = last_error();
     struct given out = {.to = to, .room = room};
     if (id >= t->model.n_ids || !t->model.token[id].p) {
-        err_set(e, EX_DATAERR, "id %lu is none of the tokenizer's", (unsigned long)id);
+        err_set(e, EX_DATAERR, "unknown token id %lu", (unsigned long)id);
         return last_error_tell(BPE_UNKNOWN);
     }
     const struct model_token *own = &t->model.token[id], *decoded = t->decodes ? &t->decoder.token[id] : own;
@@ -259,7 +259,7 @@ ptrdiff_t bpe_token_name(const bpe_tokenizer *t, uint32_t id, char *name, size_t
     return token(t, id, true, name, room);
 }
 
-/* Puts the bytes of a name, or of a token, to where those after them can be read. */
+/* Copies the bytes of a name or token into a buffer, followed by BYTE_LEVEL_PAD bytes that may be read. */
 static int set_padded(struct buf *b, const char *p, size_t len, struct err *e)
 {
     if (buf_reserve(b, len + BYTE_LEVEL_PAD, e) || (len && buf_put(b, p, len, e)))
@@ -268,8 +268,8 @@ static int set_padded(struct buf *b, const char *p, size_t len, struct err *e)
     return 0;
 }
 
-/* The id of the token with these bytes; spelled: or with this name. An added token comes first, as it is found first in
- * text. */
+/* The id of the token with these bytes or, if spelled, with this name. Added tokens come first, since they are also
+ * found first in text. */
 static int64_t find(const bpe_tokenizer *t, const char *p, size_t len, bool spelled)
 {
     const struct model *m = &t->model;

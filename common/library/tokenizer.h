@@ -1,4 +1,4 @@
-/* tokenizer.h - an open tokenizer, as the files of the C library know it; its API is bpetools.h. */
+/* tokenizer.h - the inside of an open tokenizer, for the files of the C library. The public API is bpetools.h. */
 #ifndef BPE_LIBRARY_TOKENIZER_H
 #define BPE_LIBRARY_TOKENIZER_H
 
@@ -10,14 +10,14 @@
 
 #include <stdbool.h>
 
-/* Nothing but what is in the pool changes after it is opened. */
+/* Only the contents of the pool change after it is opened. */
 struct bpe_tokenizer {
     struct model model;
     char *name;
-    struct encode_rules rules; /* that find special tokens */
+    struct encode_rules rules; /* these find special tokens */
     struct bpe_added *added;
     struct decoder decoder;
-    bool decodes; /* the decoder is there */
+    bool decodes; /* whether the decoder is set up */
     struct worker_pool *pool;
 };
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    POOL = 256,           /* workers that wait, at most */
-    WINDOW = 1 << 20,     /* bytes of a text that are encoded at a time, */
-    WINDOW_MAX = 1 << 30, /* at most, if a pretoken is as long */
+    POOL = 256,           /* maximum number of idle workers */
+    WINDOW = 1 << 20,     /* bytes of a text that are encoded at a time */
+    WINDOW_MAX = 1 << 30, /* the maximum, for a pretoken as long as that */
 };
 
-/* ---- An encoder ---- */
+/* ---- A worker ---- */
 
 void worker_free(struct worker *w)
 {
@@ -79,7 +79,7 @@ static int splitter_open(struct worker *w, struct splitter *s, const struct enco
     return rc;
 }
 
-/* Prepares for texts in which special tokens are what `special` says. */
+/* Prepares for texts whose special tokens are treated as `special` says. */
 static int worker_set(struct worker *w, const struct encode_rules *er, enum bpe_special special, struct err *e)
 {
     struct encode_rules rules = *er;
@@ -98,7 +98,7 @@ int worker_encode(struct worker *w, const char *text, size_t n, size_t *where, s
     const unsigned char *const from = (const unsigned char *)text;
     size_t at = 0, window = WINDOW, bad = 0;
     *where = 0;
-    /* Bytes after a window are read, which a text does not have: the last window is copied. */
+    /* The scanner reads SCAN_PAD bytes past a window. None can be read past the text, so the last window is copied. */
     while (n - at > window + SCAN_PAD) {
         ptrdiff_t used = pretokenize_text(p, from + at, window, TEXT_MORE, &bad, e);
         if (used < 0) {
@@ -109,7 +109,7 @@ int worker_encode(struct worker *w, const char *text, size_t n, size_t *where, s
         window = used > 0 ? WINDOW : 2 * window;
         if (window > WINDOW_MAX) {
             *where = at;
-            return err_set(e, EX_DATAERR, "a gigabyte without a place to cut");
+            return err_set(e, EX_DATAERR, "no split point in 1 GiB of text");
         }
     }
     w->end.len = 0;

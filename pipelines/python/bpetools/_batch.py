@@ -295,7 +295,7 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
             raise BpeValueError(why + advice.get(numbers.ndim, ""), 64)
         if numbers.size and (numbers.min() < 0 or numbers.max() > 0xFFFFFFFF):
             bad = int(np.flatnonzero((numbers < 0) | (numbers > 0xFFFFFFFF))[0])
-            raise BpeValueError(f"id {numbers[bad]} at index {bad} is none of the tokenizer's", 65)
+            raise BpeValueError(f"unknown token id {numbers[bad]} at index {bad}", 65)
         numbers = np.ascontiguousarray(numbers, np.uint32)
         return numbers, numbers.ctypes.data, numbers.size
     try:
@@ -307,7 +307,7 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
                 why = f"id {repr(number)[:60]} at index {i} is {type(number).__name__}, not int{more}"
                 raise BpeValueError(why, 64) from None
             if not 0 <= number <= 0xFFFFFFFF:
-                raise BpeValueError(f"id {number} at index {i} is none of the tokenizer's", 65) from None
+                raise BpeValueError(f"unknown token id {number} at index {i}", 65) from None
         more = f": {error}" if hasattr(ids, "__iter__") else f": give [{repr(ids)[:60]}]"
         more = "" if isinstance(ids, str) else more
         raise BpeValueError(f"ids are a list or array of integers, not {type(ids).__name__}{more}", 64) from None

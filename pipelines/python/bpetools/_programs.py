@@ -250,7 +250,7 @@ class Programs:
 
     def give(self, found: Optional[bytes], number: int, to: Any, room: int) -> int:
         if found is None:
-            return self.fail(BpeError(f"id {number} is none of the tokenizer's", 65))
+            return self.fail(BpeError(f"unknown token id {number}", 65))
         ctypes.memmove(to, found, min(len(found), room))
         return len(found)
 
