@@ -1,33 +1,33 @@
 /* train_corpus.c - see train_corpus.h: how the pretokens are laid out, and why merging in that layout is exact.
  *
- * The pretokens lie one after the other in an array of slots, a slot for each byte, with a 0 before each. A symbol of
- * n bytes fills n slots, and its number is in the first and in the last of them. So the neighbours of the symbol at p
- * are found at p - 1 and p + n, without links to follow and without moving anything. Pretokens of equal count share
- * blocks of slots, so the number of a slot alone gives the weight.
+ * The pretokens lie one after the other in an array of slots, a slot for each byte, with a 0 before each. A symbol of n
+ * bytes fills n slots, and its number is in the first and in the last of them. So the neighbors of the symbol at p are
+ * found at p - 1 and p + n, without following links or moving anything. Pretokens of equal count share blocks of slots,
+ * so the weight follows from the number of the slot.
  *
- * A pair (x, z) with a new symbol z arises only in the merge that makes z. So its positions are written once, in
- * order, and never changed; later some of them are stale, and its count only falls. Whether position p still holds (a,
- * b) is read from the slots: slot[p] == a && slot[p + len(a)] == b.
+ * A pair (x, z) with a new symbol z arises only in the merge that makes z. So its positions are written once, in order,
+ * and never changed. Later some of them become stale, and the count of the pair only falls. Whether position p still
+ * holds (a, b) is read from the slots: slot[p] == a && slot[p + len(a)] == b.
  *
- * Why what is left inside longer symbols cannot be taken for a pair: p is in the list of (a, b), so once an a began
- * there. Symbols only ever become part of longer ones. While the longer one began at p as well, slot[p] was set to it,
- * and it is not a, since it has more bytes. When at last the one at p became the right part of another, slot[p] was
- * set to that other, z, which begins before p (replace() in train_merge.c writes it for this reason alone). From then
- * on slot[p] is set only when a symbol ends at p that began before; such a symbol contains the a that once began at p,
- * so a was a single byte, and the symbol is not a. So slot[p] == a means that a begins at p, and then slot[p + len(a)]
- * is the first slot of its neighbour.
+ * Why old numbers left inside longer symbols cannot be mistaken for a pair: p is in the list of (a, b), so an a began
+ * there once. Symbols only ever become part of longer ones. While the longer one also began at p, slot[p] was set to
+ * it, and it is not a, since it has more bytes. When the symbol at p became the right part of another symbol z, which
+ * begins before p, slot[p] was set to z (this is the only reason why replace() in train_merge.c writes it). From then
+ * on slot[p] is set only when a symbol that began before p ends at p. Such a symbol contains the a that once began at
+ * p, so a was a single byte, and the symbol is not a. So slot[p] == a means that a begins at p, and then slot[p +
+ * len(a)] is the first slot of its neighbor.
  *
- * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with
- * a 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
- * window, and the item NEXT_WINDOW leads from a window to the next; each list has all of those. No pretoken reaches
- * from one window into another, so a symbol and its neighbours are in the same one. Up to 2^32-1 slots there is one
+ * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with a
+ * 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
+ * window. An item NEXT_WINDOW leads from a window to the next; each list has one for every border between windows. No
+ * pretoken crosses a border, so a symbol and its neighbors are in the same window. Up to 2^32-1 slots there is one
  * window, and this costs nothing.
  *
- * Pairs of bytes are in the text from the beginning, so their lists would be the longest. The dense pairs have none,
- * since scanning all slots finds them as fast; the others get theirs late (train_lists.c).
+ * Byte pairs are in the text from the beginning, so their lists would be the longest. Dense pairs have no list, since
+ * scanning all slots finds them just as fast; the others get their lists late (train_lists.c).
  *
- * tests/oracle/learn_slow.c is the plain version of all this. Two thirds of the time are cache misses on slots and
- * positions; tests/bench/README has what was tried against them.
+ * tests/oracle/learn_slow.c is the plain version of this. Cache misses on slots and positions take two thirds of the
+ * time; tests/bench/README lists what was tried against them.
  */
 #include "train/train_corpus.h"
 
@@ -47,7 +47,7 @@ enum {
 
 /* ---- Layout ---- */
 
-/* Gives each class of pretokens its first slot, at the beginning of a block. Returns the number of slots in all. */
+/* Sets the first slot of each class of pretokens, at the beginning of a block. Returns the total number of slots. */
 static uint64_t place(struct train_pretokens *all, unsigned shift)
 {
     uint64_t block = (uint64_t)1 << shift, end = 1;
@@ -59,8 +59,8 @@ static uint64_t place(struct train_pretokens *all, unsigned shift)
     return end;
 }
 
-/* The largest blocks that waste little: the more distinct counts there are, the smaller the blocks must be. Blocks of
- * one slot waste nothing. */
+/* Picks the largest blocks that waste little: the more distinct counts, the smaller the blocks must be. Blocks of one
+ * slot waste nothing. */
 static unsigned pick_shift(struct train_pretokens *all)
 {
     for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
@@ -80,14 +80,14 @@ static void set_weights(struct corpus *c, const struct train_pretokens *all)
     }
 }
 
-/* For a pair of bytes: its count, and the number of its positions. */
+/* The count of a byte pair, and the number of its positions. */
 struct pair_sum {
     uint64_t weight;
     size_t n;
 };
 
-/* Writes the pretokens into the slots, each after the last one of its class, and adds up their pairs of bytes in
- * sum[left << 8 | right]. */
+/* Writes the pretokens into the slots, each after the last one of its class, and adds up their byte pairs in sum[left
+ * << 8 | right]. */
 static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
                    struct err *e)
 {
@@ -112,7 +112,8 @@ static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t
     return 0;
 }
 
-/* Divides the slots into windows, once the pretokens are in them: a window ends with the last 0 that it can reach. */
+/* Divides the slots into windows, after the pretokens are written. The next window begins at the last 0 within `max`
+ * slots. */
 static int set_windows(struct corpus *c, uint32_t max, struct err *e)
 {
     size_t cap = 0, begin = 0;
@@ -130,7 +131,7 @@ static int set_windows(struct corpus *c, uint32_t max, struct err *e)
     return 0;
 }
 
-/* Puts the pairs of bytes into the table, without lists. */
+/* Puts the byte pairs into the table, without lists. */
 static int first_pairs(struct corpus *c, const uint32_t byte[256], const struct pair_sum *sum, struct err *e)
 {
     for (unsigned i = 0; i < 65536; i++)
@@ -189,7 +190,7 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
     c->right = malloc(n * sizeof *c->right);
-    c->seen_left = malloc((n + 1) * sizeof *c->seen_left); /* one more, because a repeated neighbour is written too */
+    c->seen_left = malloc((n + 1) * sizeof *c->seen_left); /* one more, because a repeated neighbor is written, too */
     c->seen_right = malloc((n + 1) * sizeof *c->seen_right);
     if (!c->len || !c->left || !c->right || !c->seen_left || !c->seen_right)
         return err_mem(e, "the vocabulary", n * (3 * sizeof *c->len + 2 * sizeof *c->left));

@@ -8,8 +8,8 @@
 
 enum {
     N_BYTES = 256,
-    DENSE = 64,     /* a pair of bytes that is in more than one of this many slots has no list */
-    SCAN_STEP = 16, /* slots compared at a time: so this many more than n_slots must be readable */
+    DENSE = 64,     /* a byte pair that begins at more than one in this many slots has no list */
+    SCAN_STEP = 16, /* slots compared at a time, so this many slots past n_slots must be readable */
 };
 
 /* ---- Slots ---- */
@@ -38,11 +38,11 @@ FOR_WIDTH void slot_prefetch(const struct corpus *c, size_t p, bool wide)
 
 /* ---- Windows ---- */
 
-/* In a list, an item with this value stands for no position: the next window begins. (No pair begins at the first slot
- * of a window.) */
+/* An item of a list with this value is not a position; it means that the next window begins. (No pair begins at the
+ * first slot of a window.) */
 enum { NEXT_WINDOW = 0 };
 
-/* How many of the items of each list are NEXT_WINDOW. */
+/* The number of NEXT_WINDOW items in each list. */
 static inline size_t n_borders(const struct corpus *c)
 {
     return c->n_windows - 1;
@@ -57,19 +57,19 @@ static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
     c->left[symbol] = c->right[symbol] = (struct side){.out = &c->never_read};
 }
 
-/* Sets the bytes of a symbol, if they decide ties. p is borrowed as long as the corpus is used. */
+/* Sets the bytes of a symbol, if they decide ties. p is borrowed until corpus_free. */
 void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len);
 
-/* ---- Lists of the pairs of bytes: train_lists.c ---- */
+/* ---- Lists of the byte pairs: train_lists.c ---- */
 
-/* Whether a pair of bytes that occurs n times has no list: it is found by scanning all slots. */
+/* Whether a byte pair that occurs n times is dense: it has no list and is found by scanning all slots. */
 static inline bool is_dense(const struct corpus *c, size_t n)
 {
     return n > c->n_slots / DENSE;
 }
 
-/* Makes lists of the pairs of bytes, for all or for those that will be merged soon; count is that of the pair to be
- * merged now, which gets a list. -1: out of memory. */
+/* Makes lists for all byte pairs, or only for those that will be merged soon. count is that of the pair to be merged
+ * now, which gets a list. -1: out of memory. */
 int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e);
 
 #endif

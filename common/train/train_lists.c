@@ -1,10 +1,10 @@
-/* train_lists.c - see train_corpus_internal.h: lists of where the pairs of bytes are.
+/* train_lists.c - see train_corpus_internal.h: the lists of positions of the byte pairs.
  *
- * Pairs of bytes are in the text from the beginning, but they get their lists late, when many of their occurrences are
- * gone: when the first pair that is not dense is merged, it and those that will soon be merged get theirs; when the
- * first of the others is merged, all others do. They are found in the slots: a slot that holds the symbol of a byte is
- * that byte, and never the inside of a longer symbol, because wherever two symbols are joined at least the slots of
- * bytes are overwritten.
+ * Byte pairs are in the text from the beginning, but they get their lists late, when many of their occurrences are
+ * gone. When the first pair that is not dense is merged, this pair and those that will be merged soon get their lists;
+ * when the first of the others is merged, all others get theirs. Scanning the slots finds the positions: a slot that
+ * holds the symbol of a byte is that byte, and never the inside of a longer symbol, because joining two symbols
+ * overwrites at least the slots of single bytes.
  */
 #include "train/train_corpus_internal.h"
 
@@ -12,16 +12,16 @@
 
 enum {
     N_LISTS = (N_BYTES + 1) * (N_BYTES + 1),
-    SOON = 8, /* pairs are merged soon if they count more than 1/SOON of the pair merged now */
+    SOON = 8, /* a pair is merged soon if its count is at least 1/SOON of that of the pair merged now */
 };
 
-/* Where the next position of a pair of bytes is written: an address, whose last bit says whether it then advances by
- * one. (All of them together fit into the second-level cache; struct side would be four times as large.) They are in
- * an array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
+/* Where the next position of a byte pair is written: an address whose last bit tells whether it then advances by one
+ * item. (All of them fit into the second-level cache; struct side would be four times as large.) The index in the array
+ * is left * (N_BYTES + 1) + right, each a byte, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
-/* Makes the lists of the pairs of bytes that count at least `min` and are not dense; made: which of `to` these are.
- * Returns their number; -1: no memory. */
+/* Allocates the lists of the byte pairs that are not dense and have a count of at least `min`; made: their indexes in
+ * `to`. Returns their number; -1: out of memory. */
 static ptrdiff_t make_lists(struct corpus *c, uint64_t min, tagged *to, uint32_t *made, struct err *e)
 {
     ptrdiff_t n_made = 0;

@@ -1,8 +1,8 @@
-/* train_merge.c - see train_corpus.h: carrying out one merge.
+/* train_merge.c - see train_corpus.h: carries out one merge.
  *
- * It takes three steps. replace() finds where the pair still is, writes the new symbol, notes the neighbours, and adds
- * up the weight and the number of the occurrences by left and by right neighbour in dense arrays. update() touches the
- * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
+ * It takes three steps. replace() finds where the pair still is, writes the new symbol, records the neighbors, and adds
+ * up the weight and the number of the occurrences by left and by right neighbor in dense arrays. update() accesses the
+ * table of pairs once for each distinct neighbor. scatter() writes the positions of the new pairs.
  */
 #include "base/sys/buf.h"
 #include "base/sys/huge.h"
@@ -17,12 +17,12 @@
 #endif
 
 enum {
-    FILTER_BLOCK = 256, /* positions filtered at a time: few enough to be in cache when they are replaced */
+    FILTER_BLOCK = 256, /* positions filtered at a time: few enough to be in cache when replaced */
     AHEAD = 32,         /* how many positions ahead memory is prefetched; 8 is 10 % slower, 48 the same */
     KEYS_AHEAD = 8,     /* the same for lookups in the table of pairs */
 };
 
-/* Makes the slots wide, when the numbers of symbols need more than 16 bits. */
+/* Makes the slots wide when symbol numbers need more than 16 bits. */
 static int widen(struct corpus *c, struct err *e)
 {
     size_t n = c->n_slots + SCAN_STEP + 1;
@@ -40,7 +40,7 @@ static int widen(struct corpus *c, struct err *e)
     return 0;
 }
 
-/* Adds a new pair to the table, and sets where its positions are written; unless it will never be merged. */
+/* Adds a new pair to the table and sets where its positions are written, unless it will never be merged. */
 static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struct side *s, struct err *e)
 {
     uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
@@ -56,18 +56,18 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struc
     return 0;
 }
 
-/* The neighbours that a merge found, each as it is at the time of the replacement: the one on the right may be merged
- * next, the one on the left may just have been, and is then z. */
+/* The neighbors that a merge found, each as it is at the time of the replacement: the right one may be merged next; the
+ * left one may just have been merged, and is then z. */
 struct neighbours {
-    size_t n_found, n_left, n_right; /* n_found: with those that only lead to the next window */
+    size_t n_found, n_left, n_right; /* n_found includes items that only lead to the next window */
 };
 
-/* Where in a list reading goes on: at item i, of this window. (Of a dense pair: at slot i.) */
+/* Where reading a list resumes: at item i, in this window. (For a dense pair: at slot i.) */
 struct place {
     size_t i, window;
 };
 
-/* Which of the slots p .. p + 15 hold a, followed by a slot with b: a bit for each. */
+/* Which of the slots p .. p + 15 hold a and are followed by a slot with b: one bit each. */
 FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_t b, bool wide)
 {
     unsigned mask = 0;
@@ -96,7 +96,7 @@ FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_
     return mask;
 }
 
-/* Finds the next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past the slots scanned. */
+/* Finds at most FILTER_BLOCK positions of a dense pair, from *p on. *p moves past the slots scanned. */
 FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, size_t *live, bool wide)
 {
     size_t n = 0;
@@ -106,7 +106,7 @@ FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b,
     return n;
 }
 
-/* Copies those of the next positions in a list, from *at on, that are not stale: at most FILTER_BLOCK. */
+/* Reads at most FILTER_BLOCK items of a list, from *at on, and copies the positions that are not stale. */
 FOR_WIDTH size_t filter(const struct corpus *c, struct place *at, const struct pair *top, size_t *live, bool wide,
                         bool windows)
 {
@@ -129,14 +129,15 @@ FOR_WIDTH size_t filter(const struct corpus *c, struct place *at, const struct p
     return n;
 }
 
-/* Notes in c->found that the next occurrence, or the end, is beyond the border of a window. */
+/* Records in c->found that the next occurrence, or the end, is in a later window. */
 static inline void pass_border(struct corpus *c, struct neighbours *f, size_t *window)
 {
     c->found[f->n_found++] = (struct found){.at = NEXT_WINDOW};
     ++*window;
 }
 
-/* Replaces the pair where it still is, and notes the places in c->found, which has room for top->n and the borders. */
+/* Replaces the pair where it still is, and records the positions in c->found, which has room for top->n and the
+ * borders. */
 FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
@@ -158,7 +159,7 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
             while (windows && p >= c->window[window + 1])
                 pass_border(c, &f, &window);
             if (x == z)
-                c->found[last].y = z; /* the occurrence before, which touches this one */
+                c->found[last].y = z; /* the previous occurrence, which touches this one */
             last = f.n_found++;
             c->found[last] = (struct found){(uint32_t)(p - (windows ? c->window[window] : 0)), x, y};
             c->seen_left[f.n_left] = x;
@@ -174,7 +175,7 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
     return f;
 }
 
-/* Lowers the count of a pair, if it is in the table. Once it is below the floor its list is released. */
+/* Lowers the count of a pair, if it is in the table. When it falls below the floor, its list is released. */
 static void lower(struct corpus *c, uint64_t key, const struct side *by)
 {
     uint64_t *count = pairs_get(&c->pairs, key);
@@ -188,7 +189,7 @@ static void lower(struct corpus *c, uint64_t key, const struct side *by)
         if (!l->at)
             l->n -= by->n;
     }
-    if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* it fell below the floor just now */
+    if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* it just fell below the floor */
         l = pairs_list(&c->pairs, count);
         if (l->at)
             positions_release(&c->positions, l->at, l->n);
@@ -196,7 +197,7 @@ static void lower(struct corpus *c, uint64_t key, const struct side *by)
     }
 }
 
-/* Prefetch the table's slots of the old and new pair with a neighbour. */
+/* Prefetch the table's slots of the old and the new pair with a neighbor. */
 
 static inline void prefetch_left(const struct corpus *c, size_t i, uint32_t a, uint32_t z)
 {
@@ -210,9 +211,9 @@ static inline void prefetch_right(const struct corpus *c, size_t i, uint32_t b, 
     pairs_prefetch(&c->pairs, pair_key(z, c->seen_right[i]));
 }
 
-/* Brings the counts up to date: (x, a) and (b, y) became (x, z) and (z, y). If two occurrences touch, a b a b became
- * z z. Then the first one has the right neighbour a, correctly subtracted from (b, a), but adds no (z, a); the second
- * one has the left neighbour z, adds (z, z), and subtracts nothing from (z, a), which is not in the table yet. */
+/* Updates the counts: (x, a) and (b, y) became (x, z) and (z, y). If two occurrences touch, a b a b became z z. Then
+ * the first one has the right neighbor a, correctly subtracted from (b, a), but adds no (z, a); the second one has the
+ * left neighbor z, adds (z, z), and subtracts nothing from (z, a), which is not in the table yet. */
 static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, struct err *e)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
@@ -247,7 +248,7 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
     }
     uint64_t *merged = pairs_get(&c->pairs, top->key); /* NULL if it was dropped when the table grew */
     if (merged)
-        *merged = 0; /* "aaa" counted (a, a) twice and was merged once: the rest of the count means nothing */
+        *merged = 0; /* "aaa" counted (a, a) twice but was merged once, so the rest of the count is meaningless */
     return 0;
 }
 
@@ -257,7 +258,7 @@ static inline void put(struct side *s, uint32_t item)
     s->out += s->step;
 }
 
-/* Writes into the lists of all new pairs that the next window begins. */
+/* Writes NEXT_WINDOW into the lists of all new pairs. */
 static void put_border(struct corpus *c, const struct neighbours *f)
 {
     for (size_t i = 0; i < f->n_left; i++)
@@ -276,13 +277,13 @@ FOR_WIDTH void scatter(struct corpus *c, const struct neighbours *neighbours, bo
             continue;
         }
         struct side *left = &c->left[f->x],
-                    *right = &c->right[f->y]; /* right[z] is not used: z z is written by its right part */
+                    *right = &c->right[f->y]; /* right[z] is not used: the right z of z z writes it */
         put(left, f->at - left->len);
         put(right, f->at);
     }
 }
 
-/* The first occurrence in c->found. */
+/* The slot of the first occurrence in c->found. */
 static size_t first_place(const struct corpus *c)
 {
     size_t window = 0;

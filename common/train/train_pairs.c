@@ -1,13 +1,13 @@
 /* train_pairs.c - see train_pairs.h.
  *
- * The table is open addressing with slots of 16 bytes, so a lookup costs one cache miss. The hash is keyed: ids of
- * symbols follow from the text, and no text should be able to make pairs collide.
+ * The table uses open addressing with slots of 16 bytes, so a lookup costs one cache miss. The hash is keyed, because
+ * symbol numbers follow from the text and no text should be able to make pairs collide.
  *
  * The queue is a monotone radix heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990). `last` is a count that no pair exceeds.
- * Bucket 0 holds the pairs that count `last`, as a heap by the tie rule; bucket i > 0 those whose count first differs
- * from `last` in bit i - 1. When bucket 0 is empty, `last` falls to the greatest count in the lowest bucket that is
- * not, whose pairs then all belong in lower ones. So pairs are moved sequentially between arrays, and seldom; a heap
- * of all of them took three times as long.
+ * Bucket 0 holds the pairs whose count is `last`, as a heap by the tie rule; bucket i > 0 holds those whose count
+ * differs from `last` in bit i - 1 and in no higher bit. When bucket 0 is empty, `last` falls to the greatest count in
+ * the lowest bucket that is not empty, whose pairs then all belong in lower buckets. So pairs are rarely moved, and
+ * sequentially between arrays; one heap of all pairs took three times as long.
  */
 #include "train/train_pairs.h"
 
@@ -59,7 +59,7 @@ static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
     return 0;
 }
 
-/* Doubles the table, unless dropping the pairs whose count fell below the floor makes enough room. */
+/* Drops the pairs whose count fell below the floor, and doubles the table if that does not free enough slots. */
 static int grow(struct pairs *ps, struct err *e)
 {
     const struct pairs old = *ps;
@@ -129,7 +129,7 @@ static unsigned bucket_of(const struct pairs *ps, uint64_t count)
     return count == ps->last ? 0 : 64 - (unsigned)__builtin_clzll(count ^ ps->last);
 }
 
-/* Adds a pair to bucket i; in bucket 0 it is not yet at its place in the heap. */
+/* Appends a pair to bucket i; for bucket 0, the caller must then restore the heap. */
 static int append(struct pairs *ps, unsigned i, struct pair_count p, struct err *e)
 {
     struct train_bucket *b = &ps->bucket[i];
@@ -156,7 +156,7 @@ static uint64_t count_now(const struct pairs *ps, uint64_t key)
     return count && *count >= ps->floor ? *count : 0;
 }
 
-/* Makes a heap of bucket 0, of the pairs whose count is still `last`; moves the others to their buckets. */
+/* Makes bucket 0 a heap of the pairs whose count is still `last`, and moves the others to their buckets. */
 static int order(struct pairs *ps, struct err *e)
 {
     struct train_bucket *b = &ps->bucket[0];
@@ -232,8 +232,8 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
     return 0;
 }
 
-/* Prefetches what the next pops will read: the positions of the next pair, the slots of the two after it. (Worth 8 %
- * at 128,000 merges; prefetching what is at the positions as well, another 1 %.) */
+/* Prefetches what the next pops will read: the positions of the next pair, and the table slots of the two after it.
+ * (Worth 8 % at 128,000 merges; also prefetching the text slots at these positions, another 1 %.) */
 static void prefetch_next(const struct pairs *ps)
 {
     const struct train_bucket *b = &ps->bucket[0];

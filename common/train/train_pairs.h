@@ -1,9 +1,8 @@
-/* train_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a queue for
- * trainer.c.
+/* train_pairs.h - the table of pairs of adjacent symbols and the queue of the most frequent ones, for trainer.c.
  *
- * Counts only fall after a pair was put, so the queue may be lazy: it holds each pair with a count that was once true,
- * and pairs_pop moves stale ones until it finds a true one. No pair may be put that counts more than the last one
- * popped.
+ * The count of a pair only falls after pairs_put, so the queue may be lazy: it holds each pair with a count that was
+ * once true, and pairs_pop moves stale pairs until it finds one whose count is still true. No pair may be put with a
+ * count greater than that of the last pair popped.
  */
 #ifndef BPE_TRAIN_TRAIN_PAIRS_H
 #define BPE_TRAIN_TRAIN_PAIRS_H
@@ -17,8 +16,8 @@
 struct pair {
     uint64_t key; /* pair_key() */
     uint64_t count;
-    uint32_t *at; /* positions of the pair, some may be stale; ascending; borrowed; NULL: there is no list */
-    size_t n;     /* items of at[]; without a list an upper bound on the number of occurrences */
+    uint32_t *at; /* positions of the pair, ascending; some may be stale; borrowed; NULL: no list */
+    size_t n;     /* items of at[]; without a list, an upper bound on the number of occurrences */
 };
 
 struct pair_count {
@@ -41,7 +40,7 @@ struct train_bucket {
 
 struct pairs {
     struct pair_count *slot; /* the table; at least half of it is empty */
-    struct pair_list *list;  /* of the pair in the same slot: needed only once, so kept separately */
+    struct pair_list *list;  /* the list of the pair in the same slot; separate, since it is needed only once */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
     struct train_bucket bucket[65]; /* the queue; see train_pairs.c */
@@ -77,7 +76,7 @@ void pairs_free(struct pairs *ps);
 uint64_t *pairs_get(const struct pairs *ps, uint64_t key);
 void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */
 
-/* Adds a pair that is not there, with a count of at least the floor. */
+/* Adds a pair that is not in the table, with a count of at least the floor. */
 int pairs_put(struct pairs *ps, struct pair p, struct err *e);
 
 /* The list of the pair with this count in the table. */
@@ -86,8 +85,8 @@ static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_
     return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];
 }
 
-/* Takes the most frequent pair out of the queue, and its list out of the table, where only the count stays. 1; 0: no
- * pair reaches the floor; -1: error. */
+/* Removes the most frequent pair from the queue and its list from the table, which keeps only its count. 1: *top is
+ * set; 0: no pair reaches the floor; -1: error. */
 int pairs_pop(struct pairs *ps, struct pair *top, struct err *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* train_positions.c - see train_positions.h.
  *
- * Short lists are cut one after the other from a region of free memory, so that those of one merge lie together. Other
- * free blocks are in bins: bin k has those of 2^k positions or more, and fewer than 2^(k+1). A long list takes the
- * smallest block that is surely large enough; a new region is the largest block there is.
+ * Short lists are cut one after another from a region of free memory, so that the lists of one merge lie together.
+ * Other free blocks are in bins: bin k holds blocks of 2^k to 2^(k+1) - 1 positions. A long list takes a block from the
+ * lowest bin whose blocks are all large enough; a new region is one of the largest blocks.
  */
 #include "train/train_positions.h"
 
@@ -23,12 +23,13 @@ void positions_release_large(struct positions *ps, uint32_t *p, size_t n)
 {
     unsigned k = 63 - (unsigned)__builtin_clzll(n);
     struct block b = {ps->bin[k], n};
-    memcpy(p, &b, sizeof b); /* a block may be unaligned for these fields */
+    memcpy(p, &b, sizeof b); /* blocks may be unaligned for these fields */
     ps->bin[k] = (unsigned char *)p;
     ps->bins |= (uint64_t)1 << k;
 }
 
-/* Takes the first block of bin k if it has at least n positions; *size is how many it has. Else NULL. */
+/* Takes the first block of bin k if it has at least n positions, and sets *size to its number of positions. Otherwise
+ * NULL. */
 static uint32_t *take_block(struct positions *ps, unsigned k, size_t n, size_t *size)
 {
     struct block b;

@@ -1,7 +1,7 @@
 /* train_positions.h - memory for the lists of positions of pairs. For train_corpus.c and its parts only.
  *
- * Lists are most of the trainer's memory, they have all lengths, and they are released in another order than they were
- * made. Released memory is used again.
+ * Lists take most of the trainer's memory, have all lengths, and are not released in the order in which they were made.
+ * Released memory is reused.
  */
 #ifndef BPE_TRAIN_TRAIN_POSITIONS_H
 #define BPE_TRAIN_TRAIN_POSITIONS_H
@@ -24,16 +24,16 @@ struct positions {
     uint64_t bins;          /* bit k: bin[k] is not empty */
 };
 
-/* Room for n > 0 positions. NULL: out of memory. */
+/* Allocates n > 0 positions. NULL: out of memory. */
 uint32_t *positions_new(struct positions *ps, size_t n, struct err *e);
 
-/* Takes a block of `size` bytes from malloc (*taken*); it is not used until it is released. -1: out of memory, also if
- * p is NULL; p is freed then. */
+/* Adds a block of `size` bytes from malloc, which is *taken*. To make it available, release its positions. -1: out of
+ * memory, also if p is NULL; p is freed then. */
 int positions_own(struct positions *ps, void *p, size_t size, struct err *e);
 
 void positions_free(struct positions *ps);
 
-/* The part of positions_release for blocks that are not small. */
+/* positions_release for blocks that are not small. */
 void positions_release_large(struct positions *ps, uint32_t *p, size_t n);
 
 /* Releases n positions. */

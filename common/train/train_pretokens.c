@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one is twice as large, up to the next number */
+    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one is twice as large, up to CHUNK_MAX */
     CHUNK_MAX = 1 << 21,
-    SMALL = 1 << 12,  /* the class of a smaller count is looked up in a table, that of the few others by search */
+    SMALL = 1 << 12,  /* classes of smaller counts are looked up in a table, the few others by search */
     ATTEMPTS_MAX = 4, /* see train_pretokens_bound */
 };
 
@@ -21,7 +21,7 @@ struct train_pretokens_chunk {
     unsigned char bytes[];
 };
 
-/* Room for one more pretoken of this many bytes, in the last chunk. */
+/* Ensures that the last chunk has room for one more pretoken of this many bytes. */
 static int reserve(struct train_pretokens *all, size_t len, struct err *e)
 {
     size_t need = len + 2 * VARINT_MAX, header = sizeof(struct train_pretokens_chunk), size = CHUNK_MIN;
@@ -145,7 +145,7 @@ static bool qualifies(const struct pretoken *w, uint64_t max_len)
     return !max_len || w->len <= 2 || w->len < max_len;
 }
 
-/* How many pretokens of each class qualify. NULL: memory is short. */
+/* The number of pretokens of each class that qualify. NULL: out of memory. */
 static uint64_t *count_qualified(const struct train_pretokens *all, uint64_t max_len)
 {
     uint64_t *n = calloc(all->n_class, sizeof *n);
@@ -158,8 +158,8 @@ static uint64_t *count_qualified(const struct train_pretokens *all, uint64_t max
     return n;
 }
 
-/* The number of distinct pretokens that qualify and count at least `min`; counting stops at `max`. table has cap
- * slots, a power of two above most. */
+/* The number of distinct pretokens that qualify and have a count of at least `min`; counting stops at `max`. table has
+ * cap slots, a power of two above `max`. */
 static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, uint64_t max_len, uint64_t max,
                                uint64_t *table, size_t cap)
 {
@@ -180,15 +180,15 @@ static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, 
     return n;
 }
 
-/* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete
- * when it is one token; its string is then that of a token, and a merge makes one string. So before the k-th merge, k
- * <= n, at most n - 1 of the n pretokens are complete. Another one is still two tokens or more, hence holds a pair;
- * the pair occurs at least as often as the pretoken, T times or more, and it may be merged, as it lies inside a
- * pretoken that qualifies. This holds whatever breaks ties, and for any T that n distinct pretokens reach.
+/* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete when
+ * it is one token; its string is then that of a token, and each merge makes one string. So before the k-th merge, k <=
+ * n, at most n - 1 of the n pretokens are complete. One that is not complete has two tokens or more, and so contains a
+ * pair. The pair occurs at least as often as the pretoken, T times or more, and it may be merged, since it lies inside
+ * a pretoken that qualifies. This holds for every tie rule, and for any T that n distinct pretokens reach.
  *
- * It needs distinct pretokens (the same one added twice completes twice with one merge): their hashes are counted;
- * should two hashes collide, T is lower, and still a bound. As a rule the pretokens are distinct and the first attempt
- * succeeds; after some, 1 is as good a bound as any. */
+ * The proof needs distinct pretokens (one merge would complete both copies of a pretoken that was added twice). So
+ * distinct hashes are counted; if two hashes collide, T is lower and still a bound. Usually all pretokens are distinct
+ * and the first attempt succeeds; after ATTEMPTS_MAX attempts the bound is 1. */
 int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
                           struct err *e)
 {

@@ -1,17 +1,17 @@
-/* trainer.c - see trainer.h: which pair is merged next, and what number the new symbol gets. train_corpus.c carries
- * merges out.
+/* trainer.c - see trainer.h: chooses the next pair to merge and the number of the new symbol. train_corpus.c carries
+ * out the merges.
  *
- * Symbols are numbered here so that the tie rule can prefer the smallest pair of numbers: they are Hugging Face's ids
- * (special tokens, bytes by their code point, merges) or rustbpe's (bytes, merges), plus 1. Where ties are decided by
- * bytes the numbers do not matter.
+ * Symbols are numbered so that the tie rule can prefer the smallest pair of numbers. They are Hugging Face's ids
+ * (special tokens, bytes by their code point, merges) or rustbpe's (bytes, merges), plus 1. If bytes decide ties, the
+ * numbers do not matter.
  *
- * A string is made by one merge only, and by the same one wherever it occurs. Take a part of a pretoken that is one
- * token in the end, so that no token ever reached over one of its edges. Then all merges inside it happened as if it
- * stood alone: a merge replaces all occurrences of its pair; and of equal symbols in a row, replaced from the left, an
- * odd number before or after the part would have had one token reach over its edge. So the merges inside the part
- * follow from its bytes, and so does the merge that completes it. Therefore numbers of symbols and strings correspond
- * one to one, also when a merge takes the number of a special token with the same text, and a pair that was merged
- * never comes back.
+ * Only one merge makes a given string, and the same one wherever the string occurs. Take a part of a pretoken that
+ * becomes one token in the end, so that no token ever crossed one of its edges. Then all merges inside it happened as
+ * if it stood alone: a merge replaces all occurrences of its pair; and when equal symbols in a row are replaced from
+ * the left, an odd number of them before or after the part would have made a token cross its edge. So the merges inside
+ * the part follow from its bytes, and so does the merge that completes it. Therefore symbol numbers and strings
+ * correspond one to one, even when a merge takes the number of a special token with the same text, and a pair that was
+ * merged never reappears.
  */
 #include "train/trainer.h"
 
@@ -32,7 +32,7 @@ enum { PROGRESS_EVERY = 256 }; /* merges */
 /* A special token of the vocabulary, by its text. */
 struct reserved {
     uint32_t symbol;
-    bool made; /* a merge has made it */
+    bool made; /* whether a merge has made it */
     UT_hash_handle hh;
 };
 
@@ -42,15 +42,15 @@ struct trainer {
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers assigned so far */
-    uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
-    uint32_t *public_id; /* by symbol: its number as in model/model.h */
+    uint64_t n_vocab;    /* tokens so far, as counted under the tie rule */
+    uint32_t *public_id; /* by symbol: the number that the caller gets, as in model/model.h */
     size_t public_cap;
-    struct reserved *reserved, *reserved_room; /* TRAIN_HF: hash table by text; the array of its items */
-    size_t reserved_len;                       /* length of the longest */
-    bool *reserved_chars; /* [0 .. reserved_len]: whether one has this many characters, so may spell this many bytes */
-    unsigned char *text;  /* room for a token in byte-to-unicode form: 2 * reserved_len */
+    struct reserved *reserved, *reserved_room; /* TRAIN_HF: a hash table by text, and the array of its items */
+    size_t reserved_len;                       /* length of the longest text */
+    bool *reserved_chars; /* [0 .. reserved_len]: one has this many characters, so it may spell this many bytes */
+    unsigned char *text;  /* buffer for a token in byte-to-unicode form: 2 * reserved_len */
     struct merge *merges;
-    uint64_t *counts; /* of each merge's pair */
+    uint64_t *counts; /* the count of each merge's pair */
     size_t n, cap, counts_cap;
 };
 
@@ -64,7 +64,7 @@ static size_t n_chars(const struct str *s)
     return n;
 }
 
-/* Numbers the special tokens, which come first; equal ones once. */
+/* Numbers the special tokens, which come first; equal ones share a number. */
 static int number_special(struct trainer *l, struct err *e)
 {
     l->reserved_room = calloc(l->o.n_special ? l->o.n_special : 1, sizeof *l->reserved_room);
@@ -93,7 +93,7 @@ static int number_special(struct trainer *l, struct err *e)
     return 0;
 }
 
-/* Then numbers the bytes, by their code point in the byte-to-unicode map, except those that are special tokens. */
+/* Numbers the bytes next, by their code point in the byte-to-unicode map, except those that are special tokens. */
 static void number_bytes_hf(struct trainer *l)
 {
     unsigned char order[256];
@@ -123,7 +123,7 @@ static int name_symbol(struct trainer *l, uint32_t symbol, size_t id, struct err
     return 0;
 }
 
-/* Numbers the special tokens and the bytes, as the tie rule says. */
+/* Numbers the special tokens and the bytes, as the tie rule requires. */
 static int number_symbols(struct trainer *l, struct err *e)
 {
     if (l->o.tie == TRAIN_HF) {
@@ -168,7 +168,7 @@ static struct reserved *find_reserved(const struct trainer *l, uint32_t left, ui
     return r;
 }
 
-/* The symbol a merge makes: a new one, unless its text is that of a special token. */
+/* The symbol that a merge makes: a new one, unless its text is that of a special token. */
 static uint32_t merged_symbol(struct trainer *l, uint64_t key)
 {
     struct reserved *r = find_reserved(l, pair_left(key), pair_right(key));
@@ -181,15 +181,15 @@ static uint32_t merged_symbol(struct trainer *l, uint64_t key)
     return r->symbol;
 }
 
-/* An upper bound on the number of merges: one for each number left and for each special token, and at most one for
- * each pair. */
+/* An upper bound on the number of merges: one for each free id and each special token, and at most one for each
+ * pair. */
 static uint64_t merges_at_most(const struct trainer *l)
 {
     uint64_t n = l->o.vocab_size - l->n_vocab + HASH_COUNT(l->reserved);
     return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
-/* Lays out the pretokens, once there is an upper bound on the number of merges. */
+/* Lays out the pretokens. This needs an upper bound on the number of merges. */
 static int prepare(struct trainer *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
@@ -256,8 +256,9 @@ int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t 
 
 uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min)
 {
-    /* Two bytes a slot for symbols, four for each pair that has a list, and tables: in all 6 to 7 were measured for
-     * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. TRAIN_LEX keeps the text, too. */
+    /* Symbols take two bytes per slot, listed positions four each, and there are tables. Measured in all: 6 to 7 bytes
+     * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. TRAIN_LEX also keeps
+     * the text. */
     enum { MEMORY_MIN = 16 << 20 };
     const uint64_t bytes_a_slot = tie == TRAIN_LEX ? 10 : 9;
     uint64_t slots = 0;

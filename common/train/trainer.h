@@ -1,8 +1,8 @@
-/* trainer.h - learning BPE merges from counted pretokens: the trainer.
+/* trainer.h - the trainer: learns BPE merges from counted pretokens.
  *
- * Exact: after each merge the pair counts equal a full recount, in which a pair is counted at every adjacent position
- * ("aaa" holds (a,a) twice) and a merge replaces occurrences left to right. The result depends on the pretokens and
- * their counts alone, not on the order they were added in.
+ * It is exact: after each merge the pair counts equal a full recount, in which a pair is counted at every adjacent
+ * position ("aaa" holds (a,a) twice) and a merge replaces occurrences left to right. The result depends only on the
+ * pretokens and their counts, not on the order in which they were added.
  */
 #ifndef BPE_TRAIN_TRAINER_H
 #define BPE_TRAIN_TRAINER_H
@@ -14,25 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which of the most frequent pairs is merged first. */
+/* Which pair is merged first if several are the most frequent. */
 enum train_tie {
-    TRAIN_HF,  /* the smallest (left id, right id), ids as Hugging Face's BpeTrainer gives them: special tokens, then
-                * bytes by code point of the GPT-2 byte-to-unicode map, then merges in order */
+    TRAIN_HF,  /* the smallest (left id, right id), with ids as Hugging Face's BpeTrainer assigns them: special tokens,
+                * then bytes by code point of the GPT-2 byte-to-unicode map, then merges in order */
     TRAIN_LEX, /* the greatest (left bytes, right bytes), compared as byte strings (Stanford CS336) */
-    TRAIN_ID,  /* the smallest (left id, right id), id = byte value, then merges in order (rustbpe) */
+    TRAIN_ID,  /* the smallest (left id, right id), with ids in the order of byte values, then merges (rustbpe) */
 };
 
 struct train_opts {
     enum train_tie tie;
     uint32_t vocab_size;    /* special tokens + 256 bytes + merges; >= 256 + n_special */
-    uint64_t min_frequency; /* stop when the best pair counts less (0 and 1: stop at 0) */
+    uint64_t min_frequency; /* stop when the best pair has a lower count (0 and 1: stop at 0) */
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
     const struct special_token *special;
     size_t n_special;
-    uint32_t
-        window; /* for tests: how many slots a position can tell apart; 0: as many as it can (see train_corpus.c) */
-    /* Called now and then with the merges made so far and the goal; NULL: not called. */
+    uint32_t window; /* for tests: maximum number of slots in a window (see train_corpus.c); 0: 2^32-1 */
+    /* Called regularly with the number of merges made so far and the goal; NULL: not called. */
     void (*progress)(void *ctx, uint64_t done, uint64_t goal);
     void *progress_ctx;
 };
@@ -42,22 +41,22 @@ struct trainer; /* opaque */
 struct trainer *trainer_new(struct err *e);
 void trainer_free(struct trainer *l); /* NULL is fine */
 
-/* Adds a pretoken with its count (> 0), bytes copied. A pretoken may be added once only (equal ones are not looked
- * for; adding them twice is harmless but slower). -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or
- * a pretoken of more than 4 GiB (EX_DATAERR). */
+/* Adds a pretoken with its count (> 0), bytes *copied*. Add each pretoken only once: equal ones are not combined, so
+ * adding one twice is harmless but slower. -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or a
+ * pretoken of 2^32-1 bytes or more (EX_DATAERR). */
 int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
-/* Before trainer_run: an estimate of the memory, in bytes, that learning from the added pretokens takes if those with
- * a count below `min` are left out; and the smallest `min` with which it takes no more than this many bytes, 0 if
- * that would leave nothing. */
+/* Before trainer_run: trainer_memory estimates the memory, in bytes, that learning from the added pretokens takes if
+ * those with a count below `min` are left out. trainer_least_within is the smallest `min` with which that fits into
+ * this many bytes, 0 if not even the most frequent pretokens do. */
 uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min);
 uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes);
 
-/* Learns. *merges are the merges in order, of symbols as in model/model.h, to be freed by the caller after success;
- * fewer than asked for if no pair is left that occurs often enough. To be called once, after the last add. */
+/* Learns the merges: *merges are in order, with symbols as in model/model.h, and there are fewer than requested if no
+ * remaining pair is frequent enough. The caller frees them after success. Call it once, after the last add. */
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e);
 
-/* How often the pair of each merge occurred when it was merged. Borrowed until trainer_free. */
+/* The count of the pair of each merge when it was merged. Borrowed until trainer_free. */
 const uint64_t *trainer_counts(const struct trainer *l);
 
 #endif
