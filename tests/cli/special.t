@@ -11,6 +11,10 @@ docs() {
 }
 
 is "$(docs 'one<|endoftext|>two')" $'one\ntwo' "the default is <|endoftext|>"
+fails 64 "bpe-chunk: -s <|a|>,<|b|>: this is one token; give -s once for each token" bpe-chunk -s '<|a|>,<|b|>'
+fails 64 "*-s <|pad|>=5: training assigns the ids; leave out =5" bpe train -v 300 -s '<|pad|>=5'
+fails 64 "*--add-special \[PAD\]=12: training assigns*" bpe-merge -v 300 --add-special='[PAD]=12'
+is "$(docs 'p<s>=q<s>=xr' -s '<s>=' -s '<s>=x')" $'p\nq\nr' "an equals sign without a number is part of the token"
 is "$(docs 'one<|endoftext|>two' --no-special)" "one<|endoftext|>two" "--no-special: nothing is special"
 is "$(docs 'one<|endoftext|>two<s>x' -s '<s>' 2>err)" $'one<|endoftext|>two\nx' "-s replaces the default"
 is "$(docs 'p<s>q</s>r<t>s' -s '<s>' -s '</s>' -s '<t>')" $'p\nq\nr\ns' "several tokens"
