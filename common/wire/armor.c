@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    GROUP = 4,           /* characters of base64 that belong together: 3 bytes */
-    PART = 3 * 64 << 10, /* bytes of a record that are encoded at a time; whole groups */
-    TEXT = 256 << 10,    /* characters that are read at a time */
+    GROUP = 4,           /* base64 characters that encode 3 bytes */
+    PART = 3 * 64 << 10, /* bytes of a record encoded at a time; whole groups */
+    TEXT = 256 << 10,    /* characters read at a time */
 };
 
 int armor_on(int fd, const char *name, struct buf *space, struct str record, struct err *e)
@@ -27,13 +27,13 @@ int armor_on(int fd, const char *name, struct buf *space, struct str record, str
     return 0;
 }
 
-/* Lines of base64 while they are read. */
+/* The state of decoding lines of base64. */
 struct lines {
     const char *name; /* of the input */
-    uint64_t line;    /* the number of the line that is read */
-    struct buf out;   /* whole records up to `whole`, then the beginning of the line's */
+    uint64_t line;    /* number of the current line */
+    struct buf out;   /* whole records up to `whole`, then the start of the current line's record */
     size_t whole;
-    bool padded; /* the line's base64 has come to its padding, which ends it */
+    bool padded; /* the padding, which ends the line's base64, has been read */
 };
 
 static int bad_line(const struct lines *l, struct err *e, const char *what)
@@ -61,8 +61,8 @@ static int decode(struct lines *l, const unsigned char *p, size_t n, struct err 
     return 0;
 }
 
-/* Takes what is there of a line that goes on: whole groups. Sets *used to their length. A line that cannot become a
- * record is found out at its beginning, before it takes memory. */
+/* Decodes the whole groups of an incomplete line. Sets *used to their length. A line that cannot become a record is
+ * rejected at its beginning, before it takes memory. */
 static int take_part(struct lines *l, const unsigned char *p, size_t n, size_t *used, struct err *e)
 {
     size_t len = without_space(p, n);
@@ -75,7 +75,7 @@ static int take_part(struct lines *l, const unsigned char *p, size_t n, size_t *
                : 0;
 }
 
-/* Takes the end of a line. */
+/* Decodes the end of a line. */
 static int take_end(struct lines *l, const unsigned char *p, size_t n, struct err *e)
 {
     if (decode(l, p, without_space(p, n), e))
@@ -89,8 +89,7 @@ static int take_end(struct lines *l, const unsigned char *p, size_t n, struct er
     return 0;
 }
 
-/* Takes the lines that are in p[0 .. n), of which the last one may go on unless this is the end of the input. Sets
- * *used. */
+/* Decodes the lines in p[0 .. n); the last one may be incomplete unless this is the end of the input. Sets *used. */
 static int take_lines(struct lines *l, const unsigned char *p, size_t n, bool end, size_t *used, struct err *e)
 {
     const unsigned char *start = p, *newline;
@@ -106,7 +105,7 @@ static int take_lines(struct lines *l, const unsigned char *p, size_t n, bool en
     return !end && n - part == TEXT ? bad_line(l, e, "is not base64, but white space") : 0;
 }
 
-/* Writes the whole records, and keeps the beginning of one. */
+/* Writes the whole records and keeps an incomplete one. */
 static int write_whole(struct lines *l, int fd, const char *name, struct err *e)
 {
     struct buf whole = {l->out.p, l->whole, l->out.cap};
@@ -149,7 +148,7 @@ int armor_off(const char *path, int fd, const char *name, struct err *e)
         l.name = input_name(in);
         rc = each_line(&l, in, text, fd, name, e);
         while (rc && input_read(in, text, TEXT, &ignored) > 0)
-            ; /* what writes into this process must not fail */
+            ; /* so that the program that writes to this process does not fail */
     }
     input_close(in);
     buf_free(&l.out);

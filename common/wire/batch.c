@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { WRITE_BATCH = 128 << 10 /* bytes of records for a file that are written at once */ };
+enum { WRITE_BATCH = 128 << 10 /* bytes of records per write to a file */ };
 
-/* A file (or /dev/null) takes a long write as a whole, too; several processes may write into a pipe at once. */
+/* Long writes are safe to a file (or /dev/null). Not to a pipe: several processes may write to it at the same time. */
 static bool is_file(int fd)
 {
     struct stat st;
@@ -41,7 +41,7 @@ static int write_out(struct batch *b, struct err *e)
     return rc;
 }
 
-/* Makes the payload and what comes after it the next record. */
+/* Appends a record made of the payload and the bytes after it. */
 static int put_record(struct batch *b, struct str rest, struct err *e)
 {
     size_t at = b->record.len;
@@ -70,7 +70,7 @@ static int put_words_head(struct batch *b, enum words_kind kind, struct err *e)
     return words_put_head(&b->payload, &here, kind, e);
 }
 
-/* Writes a pretoken that is too long for one record, as parts in several records. */
+/* Writes a pretoken that is too long for one record, split over several records. */
 static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
 {
     for (size_t done = 0; done < w->len;) {
@@ -100,7 +100,7 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
         if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) || put_words_head(b, WORDS_WHOLE, e))
             return -1;
     }
-    /* When the record was begun, room was made for all of it. */
+    /* The whole record was reserved when it was begun. */
     b->payload.len = (size_t)(pretoken_put(b->payload.p + b->payload.len, w) - b->payload.p);
     return 0;
 }
@@ -134,7 +134,7 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
                            .first = p->first,
                            .width = p->width};
         uint64_t before = 0;
-        for (; seen < n_marks; seen++, t.n_marks++) { /* marks that have room with the ids before them */
+        for (; seen < n_marks; seen++, t.n_marks++) { /* marks that fit together with the ids before them */
             struct document_mark m = mark[seen];
             m.n_ids -= at;
             if (len + DOCUMENT_MARK_MAX + m.id.len + m.n_ids * p->width > ROOM)

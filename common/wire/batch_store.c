@@ -11,7 +11,7 @@ enum {
     AT_ONCE = 128,   /* words passed on at a time */
 };
 
-/* The part, in one record, of a pretoken that is too long for one. */
+/* The part of a long pretoken that one record holds. */
 struct long_part {
     uint64_t seq;
     enum words_kind kind;
@@ -19,7 +19,7 @@ struct long_part {
     struct spill_block block; /* len 0: it is in memory */
 };
 
-/* Pretokens that are each whole in one record, in the order the records came. */
+/* Pretokens that fit in one record, in order of arrival. */
 struct block {
     struct buf log;             /* while it is in memory */
     struct spill_block on_disk; /* len 0: it is in memory */
@@ -29,10 +29,10 @@ struct batch_store {
     struct batch_store *next, *previous; /* in the list of open batches */
     struct block *block;                 /* owned; new words go to the last one */
     size_t n_block, cap_block;
-    size_t n_block_on_disk;  /* the first blocks, this many, are on disk */
-    size_t log_bytes;        /* memory of the other blocks */
-    struct buf long_bytes;   /* of long pretokens: the parts, one after the other */
-    struct long_part *piece; /* owned: where each part is */
+    size_t n_block_on_disk;  /* the first n_block_on_disk blocks are on disk */
+    size_t log_bytes;        /* memory used by the other blocks */
+    struct buf long_bytes;   /* the parts of long pretokens, one after another */
+    struct long_part *piece; /* owned: where each part is stored */
     size_t n_piece, cap_piece, n_piece_on_disk;
 };
 
@@ -130,7 +130,7 @@ static void free_block(struct batch_store *s, struct block *b)
     buf_free(&b->log);
 }
 
-/* Moves all that is in memory to disk. */
+/* Moves everything in memory to disk. */
 static int store_spill(struct batch_store *s, struct spill *spill, struct err *e)
 {
     for (; s->n_piece_on_disk < s->n_piece; s->n_piece_on_disk++) {
@@ -148,7 +148,7 @@ static int store_spill(struct batch_store *s, struct spill *spill, struct err *e
     return 0;
 }
 
-/* Passes every pretoken encoded in p[0 .. n) on; RECORD_PAD bytes after p[n) are readable. */
+/* Passes on every pretoken encoded in p[0 .. n); RECORD_PAD bytes after it are readable. */
 static int take_entries(const struct batch_stores *all, const unsigned char *p, size_t n, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
@@ -178,7 +178,7 @@ static int get_piece(const struct batch_store *s, const struct spill *spill, con
     return p->block.len ? spill_read(spill, &p->block, out, e) : buf_put(out, s->long_bytes.p + p->at, p->len, e);
 }
 
-/* Puts one long pretoken together, starting with its first part; *i moves past its last one. */
+/* Assembles one long pretoken, starting with its first part; *i moves past its last part. */
 static int get_long(const struct batch_store *s, const struct spill *spill, size_t *i, struct buf *word,
                     uint64_t *count, struct err *e)
 {
@@ -219,8 +219,7 @@ static int take_long(const struct batch_stores *all, struct batch_store *s, stru
     return rc;
 }
 
-/* Passes every pretoken of a batch on, and frees its memory step by step. Its records may have come in any
- * order. */
+/* Passes on every pretoken of a batch, freeing its memory step by step. Its records may have come in any order. */
 static int store_take(const struct batch_stores *all, struct batch_store *s, struct err *e)
 {
     struct buf read = {0};

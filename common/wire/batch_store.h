@@ -1,5 +1,5 @@
-/* batch_store.h - keeps the words of batches that have not ended yet, in memory or on disk, until the ledger says
- * whether they count. The ledger_content of programs that add up counts.
+/* batch_store.h - keeps the words of open batches, in memory or on disk, until the ledger decides whether they count.
+ * It is the ledger_content of programs that add up counts.
  */
 #ifndef BPE_WIRE_BATCH_STORE_H
 #define BPE_WIRE_BATCH_STORE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Takes some pretokens, padded (PRETOKEN_PAD), borrowed during the call. */
+/* Consumes some pretokens, padded (PRETOKEN_PAD), borrowed during the call. */
 typedef int batch_store_consume(void *ctx, const struct pretoken *w, size_t n, struct err *e);
 
 struct batch_store;
@@ -19,9 +19,9 @@ struct batch_store;
 struct batch_stores {
     batch_store_consume *consume; /* gets the words of a batch once it counts */
     void *ctx;
-    bool eager;    /* pretokens are passed on at once, not when their batch counts: for programs that stop at the first
-                   error */
-    bool any_kind; /* tokens are checked, and then ignored: for programs that only ask what is complete */
+    bool eager; /* pretokens are passed on immediately, before their batch counts: for programs that stop at the first
+                      error */
+    bool any_kind; /* tokens are checked, then ignored: for programs that only check completeness */
     struct spill spill;
     struct batch_store *first; /* list of the open batches */
     size_t bytes;              /* memory in use by all of them */
@@ -34,7 +34,7 @@ void batch_stores_free(struct batch_stores *s); /* after ledger_free */
 /* For ledger_init, with the batch_stores as its ctx. */
 extern const struct ledger_content batch_store_content;
 
-/* Moves the words of the batch that uses most memory to disk. -1 with EX_CANTCREAT or EX_IOERR. */
+/* Moves the words of the batch that uses the most memory to disk. -1 with EX_CANTCREAT or EX_IOERR. */
 int batch_stores_spill(struct batch_stores *s, struct err *e);
 
 #endif

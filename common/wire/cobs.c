@@ -1,8 +1,8 @@
 /* cobs.c - see cobs.h.
  *
- * A stuffed payload is the payload shifted by one byte, with a code in the place of each newline; only a block of 254
- * bytes shifts the rest by one more byte. So 64 bytes at a time are copied unchanged, and then the newlines among them,
- * which a mask shows, are replaced by codes; cobs_avx512.c does that without a loop. The plain version, a memchr and a
+ * A stuffed payload is the payload shifted by one byte, with each newline replaced by a code; only a block of 254 bytes
+ * shifts the rest by one more byte. So 64 bytes at a time are copied unchanged, and a mask shows the newlines among
+ * them, which are then replaced by codes; cobs_avx512.c does that without a loop. The plain version, a memchr and a
  * memcpy for each line, takes twice as long.
  */
 #include "wire/cobs_internal.h"
@@ -88,7 +88,7 @@ size_t cobs_put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
 }
 #endif
 
-/* Stuffs all but the last bytes by the best instructions there are; returns how many it has stuffed. */
+/* Stuffs all but the last few bytes with the best instructions available; returns how many it has stuffed. */
 static size_t put_vectors(struct cobs_writer *s, const unsigned char *p, size_t n)
 {
     switch (simd_level()) {
@@ -148,7 +148,7 @@ size_t cobs_decode_start(unsigned char *out, const unsigned char *p, size_t n)
     size_t len = 0;
     for (size_t i = 0; i < n;) {
         size_t block = (size_t)(p[i] ^ NEWLINE), left = n - i - 1;
-        if (block == 0) /* a newline, which no stuffed payload has */
+        if (block == 0) /* a newline, which a stuffed payload cannot contain */
             break;
         size_t more = left < block - 1 ? left : block - 1;
         memcpy(out + len, p + i + 1, more);

@@ -1,9 +1,10 @@
 /* cobs_avx512.c - see cobs_internal.h.
  *
- * A code is the distance from its place to that of the next one. So the places of the newlines among 64 bytes are
- * compressed into a vector, subtracted from those that follow them, and expanded to where the newlines were, however
- * many there are: lines of text are too irregular for a processor to foresee how often a loop over them turns. (SSE2's
- * loop is as fast where newlines are rare, and takes more than twice as long in ordinary text.)
+ * A code is the distance from its position to that of the next code. So the positions of the newlines among 64 bytes
+ * are compressed into a vector, each is subtracted from the next, and the differences are expanded to where the
+ * newlines were. This takes the same time for any number of newlines; line lengths are too irregular for branch
+ * prediction to work in a loop over lines. (The SSE2 loop is as fast where newlines are rare, but takes more than twice
+ * as long in ordinary text.)
  */
 #include "wire/cobs_internal.h"
 
@@ -34,7 +35,7 @@ size_t cobs_put_avx512(struct cobs_writer *s, const unsigned char *p, size_t n)
         __mmask64 mask = _mm512_cmpeq_epi8_mask(v, newline);
         __m512i from = _mm512_mask_compress_epi8(after, mask, place);
         __m512i to = _mm512_permutexvar_epi8(next, from);
-        /* The last code is written again when its block ends. */
+        /* The last code is rewritten when its block ends. */
         __m512i codes = _mm512_xor_si512(_mm512_sub_epi8(to, from), newline);
         _mm512_storeu_si512(out, _mm512_mask_expand_epi8(v, mask, codes));
         if (room <= COBS_STEP && (mask << (COBS_STEP - room)) == 0) { /* no newline before the block is full */
@@ -45,7 +46,8 @@ size_t cobs_put_avx512(struct cobs_writer *s, const unsigned char *p, size_t n)
             continue;
         }
         cobs_put_code(code, out + _tzcnt_u64(mask));
-        /* Without a branch: where mask is 0, 64 bytes are added to the block, else it begins after the last newline. */
+        /* Without a branch: if mask is 0, 64 bytes are added to the block; otherwise a new block begins at the last
+         * newline. */
         uint64_t none = (uint64_t)0 - (mask == 0);
         out += COBS_STEP;
         p += COBS_STEP;

@@ -102,7 +102,8 @@ int commit_source_get(struct source_facts *s, struct cursor *c, struct err *e)
 
 /* ---- The content ---- */
 
-/* The ranges of all runs are in one array, which may move as it grows; so runs get their pointers at the end. */
+/* The ranges of all runs are in one array, which may move as it grows, so the pointers of the runs are set at the end.
+ */
 static int get_ranges(struct commit *k, size_t *n, size_t *cap, struct commit_run *r, struct cursor *c, struct err *e)
 {
     if (r->n_ranges > cursor_left(c)) /* each takes at least three bytes */
@@ -142,7 +143,7 @@ static int get_runs(struct commit *k, struct cursor *c, struct err *e)
     }
     n = 0;
     for (size_t i = 0; i < k->n_runs; i++) {
-        k->run[i].range = k->run[i].n_ranges ? k->ranges + n : NULL; /* a sum of complete runs has none */
+        k->run[i].range = k->run[i].n_ranges ? k->ranges + n : NULL; /* a sum of complete runs has no ranges */
         n += k->run[i].n_ranges;
     }
     return 0;

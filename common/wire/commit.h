@@ -1,5 +1,5 @@
 /* commit.h - the end of a batch: the type, number and checksum of its records, and which ranges of which runs they
- * cover. The content of commit and summary records (fragments.h carries it). */
+ * cover. This is the content of commit and summary records (carried in fragments, see fragments.h). */
 #ifndef BPE_WIRE_COMMIT_H
 #define BPE_WIRE_COMMIT_H
 
@@ -19,7 +19,7 @@ struct commit_run {
     const unsigned char *run;
     uint64_t promised_bytes;          /* as in range_head */
     uint64_t skipped;                 /* number of bad JSON lines left out */
-    struct str where;                 /* the first of them: "name: line 7"; empty if there is none */
+    struct str where;                 /* the first of them: "name: line 7"; empty if none */
     bool whole;                       /* the run is complete, and has no ranges */
     uint64_t total;                   /* bytes covered */
     const struct commit_range *range; /* [n_ranges]; borrowed */
@@ -35,38 +35,39 @@ struct commit {
     struct commit_run *run; /* owned array */
     size_t n_runs;
     struct commit_range *ranges; /* owned: the ranges of all runs */
-    struct str encoding;         /* of tokens: extension "encoding", commit_encoding_get; empty: none */
-    struct str sources;          /* extension "sources", commit_source_get until its end; empty: none */
-    uint64_t text;               /* bytes of text that are covered: extension "text", or without it, commit_covered */
+    struct str encoding;         /* of tokens: extension "encoding", for commit_encoding_get; empty: none */
+    struct str sources;          /* extension "sources", to be read by commit_source_get until its end; empty: none */
+    uint64_t text;               /* bytes of text covered: extension "text", else commit_covered */
 };
 
-/* How the ids of a batch were made: what must be equal in all batches that belong together, and is worth knowing. */
+/* How the ids of a batch were made: settings that must be equal in all batches that belong together, and others worth
+ * knowing. */
 struct commit_encoding {
     uint64_t model;     /* fingerprint, as in struct tokens */
     uint64_t n_ids;     /* size of the vocabulary: all ids are smaller */
-    struct str pattern; /* its name; empty: regexes */
-    unsigned eot;       /* separators: 0 those in the text, 1 one before each document, 2 one after each */
-    uint64_t separator; /* the id of the separator, plus 1; 0: none is known */
-    unsigned special;   /* special tokens in text: 0 are tokens, 1 text, 2 errors */
+    struct str pattern; /* its name; empty: the model has regexes */
+    unsigned eot;       /* separators: 0 only those in the text, 1 one before each document, 2 one after each */
+    uint64_t separator; /* the id of the separator, plus 1; 0: not known */
+    unsigned special;   /* special tokens in the text are 0 tokens, 1 text, 2 errors */
 };
 
 /* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
- * extension that must be known. commit_free afterwards, also after failure. */
+ * extension that is required. Call commit_free afterwards, also on failure. */
 int commit_get(struct commit *k, struct str content, struct err *e);
-void commit_free(struct commit *k); /* a zeroed one is fine */
+void commit_free(struct commit *k); /* accepts a zeroed one */
 
-/* The bytes that the runs cover; of compressed files by reference, compressed bytes. */
+/* The bytes that the runs cover; compressed bytes for compressed files by reference. */
 uint64_t commit_covered(const struct commit *k);
 
 /* Append the fields before the runs (n_runs is used; run and ranges are not), and one run. */
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
 
-/* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made, of
- * the sources of which the batch has text: what is known of them where it is made. */
+/* Append the extensions, after the last run. `sources` is the output of commit_source_put for the sources whose text is
+ * in the batch, with what the writer knows about them. */
 int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e);
 int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e);
-int commit_put_text(struct buf *out, uint64_t text, struct err *e); /* if it is not commit_covered */
+int commit_put_text(struct buf *out, uint64_t text, struct err *e); /* only if it differs from commit_covered */
 int commit_source_put(struct buf *sources, const struct source_facts *s, struct err *e);
 
 /* Read them; strings are borrowed. -1 with EX_DATAERR. */

@@ -60,7 +60,7 @@ static struct coverage_source *get_source(struct coverage_run *r, uint64_t i, st
         return NULL;
     }
     if (i >= r->cap_source) {
-        /* calloc, so that unused entries take no memory: a number may be much larger than those before. */
+        /* calloc, because unused entries then take no memory: a number may be much larger than the earlier ones. */
         size_t cap = i < 2 * r->cap_source ? 2 * r->cap_source : (size_t)i + 16;
         struct coverage_source *new = calloc(cap, sizeof *new);
         if (!new) {
@@ -115,7 +115,7 @@ int coverage_check_rules(struct coverage *c, struct str encoded, const char *str
 
 /* ---- Promises ---- */
 
-/* A run is complete when all that was promised is covered. */
+/* A run is complete when every promised byte is covered. */
 static void check_complete(struct coverage_run *r)
 {
     if (r->promised && !r->complete)
@@ -137,7 +137,7 @@ static int contradiction(uint64_t number, const struct coverage_source *s, struc
                    (const char *)s->facts.name.p);
 }
 
-/* Whether the promise agrees with what commits said of a source. */
+/* Checks that the promise agrees with what commits stated about a source. */
 static int check_learned(uint64_t number, const struct coverage_source *s, const struct source_facts *from,
                          struct err *e)
 {
@@ -244,8 +244,8 @@ int coverage_enter_range(struct coverage *c, const unsigned char *run, const str
     return enter_range(c, r, range, e);
 }
 
-/* How many ranges of a commit (a whole run counts as one) are new, covered already, or both in part; and how many runs
- * are empty: these have nothing to count, and nothing to count twice. */
+/* How many ranges of a commit (a whole run counts as one) are new, already covered, or covered in part; and how many
+ * runs are empty, so that they cannot be counted twice. */
 struct tally {
     uint64_t n_new, n_old, n_part, n_empty;
 };
@@ -297,8 +297,8 @@ enum overlap coverage_overlap_range(const struct coverage *c, const unsigned cha
                                         : OVERLAP_NONE;
 }
 
-/* Of two first bad lines, keeps the shorter text, or of equal length the smaller: so the order of arrival does not
- * matter. */
+/* Keeps the shorter of two "first" bad lines, or the smaller one if their lengths are equal, so that the order of
+ * arrival does not matter. */
 int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e)
 {
     struct coverage_run *r = get_run(c, in->run, e);
@@ -340,7 +340,7 @@ int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
 
 /* ---- Sources ---- */
 
-/* Copies what is said of a source that becomes known. */
+/* Copies the facts of a source that becomes known. */
 static int copy_facts(struct coverage_source *s, const struct source_facts *in, struct err *e)
 {
     unsigned char *own = malloc(in->name.len + in->reading.len + 1);
@@ -364,8 +364,8 @@ int coverage_learn(struct coverage *c, const unsigned char *run, const struct so
     struct coverage_source *s = r ? get_source(r, in->number, e) : NULL;
     if (!s)
         return -1;
-    /* What is by reference may be sent again by value, but not the other way round. The size of text by value is
-     * known at its end only. */
+    /* A source by reference may be sent again by value, but not the other way round. The size of text by value is known
+     * only at its end. */
     bool sized = in->access != ACCESS_VALUE && in->size;
     if (s->facts.name.p && (!str_equal(s->facts.name, in->name) || !str_equal(s->facts.reading, in->reading) ||
                             (sized && s->facts.size && s->facts.access == in->access && s->facts.size != in->size)))

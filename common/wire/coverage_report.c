@@ -1,4 +1,4 @@
-/* coverage_report.c - see coverage.h: whether all is covered, what is missing, and what a sum says of its runs. */
+/* coverage_report.c - see coverage.h: whether everything is covered, what is missing, and the runs of a sum. */
 #include "wire/coverage_internal.h"
 
 #include "base/sys/hash.h"
@@ -21,14 +21,15 @@ enum coverage_state coverage_state(const struct coverage *c)
     return state;
 }
 
-/* Where a source ends, as far as known: UINT64_MAX if it is not, and of the last source that a run without promise is
- * known to have: then it stands for all sources after it, too. */
+/* The end of a source; UINT64_MAX if it is not known. In a run without a promise that is also the end of the last known
+ * source, which then stands for all sources after it. */
 static uint64_t source_end(const struct coverage_run *r, size_t i)
 {
     return r->promised || (i + 1 < r->n_source && r->source[i].facts.size) ? r->source[i].facts.size : UINT64_MAX;
 }
 
-/* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
+/* Iterates over the missing ranges, run by run and source by source. To start: zeroed, with `run` set to the first run.
+ */
 struct gaps {
     const struct coverage_run *run;
     size_t source;
@@ -83,7 +84,7 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
     return rc ? -1 : 0;
 }
 
-/* Appends the covered ranges of a run to an array that grows. */
+/* Lists the covered ranges of a run in a growing array. */
 static int list_ranges(const struct coverage_run *r, struct commit_range **range, size_t *n, size_t *cap, struct err *e)
 {
     *n = 0;

@@ -1,5 +1,5 @@
-/* failure.h - a record of why something could not be done, sent downstream: the program at the end that proves
- * completeness repeats it. */
+/* failure.h - a record of an error, sent downstream, so that the program that checks completeness at the end of the
+ * pipeline can report it. */
 #ifndef BPE_WIRE_FAILURE_H
 #define BPE_WIRE_FAILURE_H
 
@@ -11,23 +11,23 @@
 #define FAILURE_NOWHERE UINT64_MAX /* a source or an offset that is not known */
 
 struct failure {
-    const unsigned char *run; /* ID_LEN bytes; all zero if it is not known: then what is lost is not known either */
-    uint64_t source, offset;  /* where it failed; or FAILURE_NOWHERE */
+    const unsigned char *run; /* ID_LEN bytes; all zero: not known, so it is not known either what is lost */
+    uint64_t source, offset;  /* where it failed, or FAILURE_NOWHERE */
     uint64_t code;            /* exit status */
     struct str msg;
 };
 
-/* Appends the whole record, never longer than RECORD_ATOMIC (the message is cut to fit). -1: out of memory. */
+/* Appends the whole record, never longer than RECORD_ATOMIC (the message is truncated to fit). -1: out of memory. */
 int failure_put_record(struct buf *out, const struct failure *f, struct err *e);
 
 /* Reads one; pointers are borrowed from the record. -1 with EX_DATAERR. */
 int failure_get(struct failure *f, const struct record *rec, struct err *e);
 
-/* Appends the record of why this program failed. run may be NULL: not known. -1: out of memory. */
+/* Appends a record of this program's error. run may be NULL: not known. -1: out of memory. */
 int failure_put_error(struct buf *out, const unsigned char *run, uint64_t source, uint64_t offset,
                       const struct err *why, struct err *e);
 
-/* Writes it to a descriptor, by one write(2). An error of this write is ignored, because the caller reports the
+/* Writes that record to a descriptor, by one write(2). A write error is ignored, because the caller reports the
  * original error. */
 void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why);
 

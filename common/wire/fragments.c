@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A promise belongs to no batch, so its records have no number. */
+/* A promise does not belong to a batch, so its records have no number. */
 static bool has_seq(unsigned type)
 {
     return type != RECORD_PROMISE;

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If a macro of uthash is out of memory, the item is in no table; the caller sees that and reports it. */
+/* If a macro of uthash runs out of memory, it does not add the item; the caller checks for that and reports it. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { FAILURES_MAX = 1000 }; /* kept; if there are more, the lowest ones */
+enum { FAILURES_MAX = 1000 }; /* the lowest ones are kept */
 
 enum batch_state { OPEN, TAKEN, DROPPED };
 
@@ -29,16 +29,16 @@ struct ledger_failure {
 struct ledger_batch {
     unsigned char id[ID_LEN];
     enum batch_state state;
-    enum record_type kind; /* type of its records; 0: none has come */
-    struct intervals seen; /* numbers of the records that have come */
+    enum record_type kind; /* type of its records; 0: no record has come */
+    struct intervals seen; /* numbers of the records received */
     uint64_t n_seen, checksum;
     bool known; /* the runs it covers are known */
     void *content;
     struct fragments end; /* the commit or summary */
     struct commit commit; /* set when all parts of `end` have come; points into it */
     bool ended, is_summary;
-    bool covers;        /* it covers something */
-    uint64_t n_waiting; /* records of it, as long as it is open */
+    bool covers;        /* it covers at least one range or run */
+    uint64_t n_waiting; /* number of its records while it is open */
     UT_hash_handle hh;
 };
 
@@ -77,7 +77,7 @@ void ledger_free(struct ledger *l)
     free(l->failures);
 }
 
-/* Closes a batch, which is kept only if repeated records of it are not recognized without it. */
+/* Closes a batch. It is kept only if its repeated records cannot be recognized without it. */
 static void let_go(struct ledger *l, struct ledger_batch *b)
 {
     batch_forget(l, b);
@@ -108,7 +108,7 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 
 /* ---- Batches ---- */
 
-/* Takes a batch that counts. */
+/* Accepts a batch that counts. */
 static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
     if ((b->content || l->content->covered) && l->content->consume(l->ctx, b->content, &b->commit, e))
@@ -122,7 +122,7 @@ static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
     return 0;
 }
 
-/* Takes or drops a batch that has ended and whose records have all come. */
+/* Accepts or drops a batch that has ended and whose records have all come. */
 static int close_batch(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
 {
     const struct commit *k = &b->commit;
@@ -140,7 +140,7 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     return 0;
 }
 
-/* Drops a batch that has ended and can never count, whether its records have come or not. 1: it was dropped; 0: not. */
+/* Drops a batch that has ended and can never count, even if records are missing. 1: it was dropped; 0: it was not. */
 static int drop_covered(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
     enum overlap o = OVERLAP_NONE;
@@ -155,7 +155,7 @@ static int drop_covered(struct ledger *l, struct ledger_batch *b, struct err *e)
     return 1;
 }
 
-/* Closes a batch if its end and all of its records have come, or nothing that is still to come can matter. */
+/* Closes a batch if its end and all of its records have come, or if later records cannot matter. */
 static int try_close(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
 {
     int dropped = b->ended ? drop_covered(l, b, e) : 0;
@@ -164,7 +164,7 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     return b->ended && b->n_seen >= b->commit.n_records ? close_batch(l, b, stream, e) : 0;
 }
 
-/* A record of words or tokens. */
+/* Takes a words or tokens record. */
 static int put_content(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
     struct batch_place in;
@@ -194,7 +194,7 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
     return try_close(l, b, stream, e);
 }
 
-/* A commit or summary, or a part of it. */
+/* Takes a commit or summary, or a part of one. */
 static int put_end(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
     struct fragment part;
@@ -217,10 +217,10 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         return -1;
     for (size_t i = 0; i < b->commit.n_runs; i++) {
         const struct commit_run *r = &b->commit.run[i];
-        if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum knows that, and there is none of ids */
+        if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum knows that, and there are no sums of ids */
             return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
         b->covers |= r->whole || r->n_ranges;
-        if (coverage_see(&l->coverage, r->run, e)) /* from now on, even if the batch's records never come */
+        if (coverage_see(&l->coverage, r->run, e)) /* now, in case the batch's records never come */
             return -1;
     }
     b->ended = b->known = true;
@@ -244,7 +244,7 @@ int ledger_sweep(struct ledger *l, struct err *e)
 
 /* ---- Failures ---- */
 
-/* A source without a run: what was sent of it may be wrong, which explains all else that was found in it. */
+/* A source without a run: its text may have been sent wrong, which explains all other errors found in it. */
 static bool is_of_source(const struct ledger_failure *f)
 {
     return f->source != FAILURE_NOWHERE && memcmp(f->run, NO_RUN, ID_LEN) == 0;
@@ -257,7 +257,7 @@ static bool failure_lower(const struct ledger_failure *a, const struct ledger_fa
     return is_of_source(a) != is_of_source(b) ? is_of_source(a) : a->offset < b->offset;
 }
 
-/* Whether this failure has come before: those that a sum passes on come once more with each copy of the sum. */
+/* Whether this failure has come before: each copy of a sum repeats the failures that the sum passes on. */
 static bool failure_came(const struct ledger *l, const struct failure *in)
 {
     for (size_t i = 0; i < l->n_failures; i++) {
@@ -269,7 +269,7 @@ static bool failure_came(const struct ledger *l, const struct failure *in)
     return false;
 }
 
-/* A place for one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
+/* An entry for one more failure; NULL: it is not low enough to be kept, or (e->code is set) out of memory. */
 static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
 {
     if (l->n_failures < FAILURES_MAX) {
@@ -310,11 +310,12 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
     return buf_put(&at->msg, in.msg.p, in.msg.len, e);
 }
 
-/* Whether no success has made up for it. */
+/* Whether no later success has made up for this failure. Without an offset, only a complete run makes up for it: the
+ * range is then in a source that does not exist. */
 static bool is_open(const struct ledger *l, const struct ledger_failure *f)
 {
     const struct commit_range byte = {f->offset == FAILURE_NOWHERE ? FAILURE_NOWHERE : f->source, f->offset,
-                                      f->offset + 1}; /* of a source that is not known, if the byte is not */
+                                      f->offset + 1};
     return coverage_overlap_range(&l->coverage, f->run, &byte) != OVERLAP_ALL;
 }
 
@@ -366,7 +367,7 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
 
 /* ---- The end ---- */
 
-/* What a report of missing ranges ends with. */
+/* The end of a report of missing ranges. */
 static const char *left_out(const struct ledger *l)
 {
     return l->n_overlapping ? LEDGER_LEFT_OUT : "";
@@ -410,8 +411,8 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     bool torn_sum = false;
     HASH_ITER(hh, l->batches, b, next)
     {
-        /* An open batch of a worker is a failed attempt: its ranges are missing, or another worker has done them. For
-         * an open sum over several runs it is not even known what is missing. */
+        /* An open batch of a worker is a failed attempt: its ranges are missing, or another worker has processed them.
+         * For an open sum over several runs, it is not even known what is missing. */
         torn_sum |= b->state == OPEN && !b->known && !l->content->covered;
     }
     if (state == COVERAGE_COMPLETE && !torn_sum && !l->unknown_run)

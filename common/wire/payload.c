@@ -49,7 +49,7 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id"               /* extension of a reading: the field of --id */
+#define ID "id"               /* extension of a reading: the field named by --id */
 #define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
 #define PREFIX "prefix"       /* the prefix; */
 #define NORMALIZE "normalize" /* the normalizer's name; */
@@ -102,7 +102,7 @@ static int get_special(struct rules *r, uint64_t n, struct cursor *c, struct err
     return 0;
 }
 
-/* Left out if there are none: then the rules are those of versions without them, byte for byte. */
+/* Written only if a token has flags, so that rules without flags are byte for byte those of older versions. */
 static int put_flags(struct buf *out, const struct rules *r, struct err *e)
 {
     struct buf flags = {0};
@@ -244,7 +244,7 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
 
 int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e)
 {
-    struct buf head = {0}; /* separate from the text, so that the text is copied only once */
+    struct buf head = {0}; /* separate from the text, to copy the text only once */
     int rc = buf_put(&head, c->run, ID_LEN, e) || put_str(&head, c->rules, e) || put_str(&head, c->reading, e) ||
              put_varint(&head, c->source, e) || put_str(&head, c->name, e) || put_varint(&head, c->offset, e) ||
              put_varint(&head, c->inside, e) || put_varint(&head, c->before, e) || put_varint(&head, c->line, e) ||

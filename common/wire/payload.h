@@ -1,8 +1,7 @@
-/* payload.h - the contents of records: structs to payload bytes and back. man/bpe-records.5 has the same fields in the
- * same order.
+/* payload.h - encodes and decodes the contents of records. man/bpe-records.5 lists the same fields in the same order.
  *
- * A get function checks everything it reads; it returns -1 with EX_DATAERR ("a chunk record with damaged fields") and
- * the caller adds the stream's name. Pointers that a get function returns are borrowed from the payload.
+ * A get function checks everything it reads. On error it returns -1 with EX_DATAERR ("a chunk record with damaged
+ * fields"), and the caller adds the stream's name. Pointers that a get function returns are borrowed from the payload.
  */
 #ifndef BPE_WIRE_PAYLOAD_H
 #define BPE_WIRE_PAYLOAD_H
@@ -19,37 +18,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SOURCES_MAX = 1 << 24 }; /* inputs of one run: they are numbered from 0 */
+enum { SOURCES_MAX = 1 << 24 }; /* inputs of one run, numbered from 0 */
 
-/* Whether an input may have this number. A larger one is damage, and would make a list of inputs take all memory: -1
- * with EX_DATAERR. */
+/* Checks that an input may have this number. -1 with EX_DATAERR: it is too large, so the record is damaged; a list of
+ * inputs of that length would take all memory. */
 int source_number_check(uint64_t number, struct err *e);
 
-/* "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
+/* Reports "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
 int payload_damaged(struct err *e, const char *what);
 
-/* An extension (see below) that the reader knows: its name, and its value, which is borrowed; empty if it is not there.
- */
+/* An extension (see below) that the reader knows: its name, and its value (borrowed; empty if it is missing). */
 struct extension {
     const char *name;
     struct str value;
 };
 
-/* Reads extensions up to the cursor's end; those in known[0 .. n_known) get their values. -1 with EX_DATAERR: an
- * unknown one that must be known. */
+/* Reads extensions up to the cursor's end and sets the values of those in known[0 .. n_known). -1 with EX_DATAERR: an
+ * unknown extension that is required. */
 int payload_get_extensions(struct cursor *c, const char *what, struct extension *known, size_t n_known, struct err *e);
 
-/* Appends one. required: a reader that does not know it must refuse what it belongs to. */
+/* Appends an extension. required: a reader that does not know it must refuse the record. */
 int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e);
 
 /* ---- Rules, and how a source is read (input/reading.h), as strings inside other records ----
  *
  * Both, and the content of a commit, may end with any number of extensions, up to the end of the string: string name,
  * varint 1 or 0, string value. 1: a reader that does not know the name must refuse the record; 0: it may skip the
- * extension. So new rules need no new version of the format. */
+ * extension. So new rules do not need a new version of the format. */
 
 int rules_put(struct buf *out, const struct rules *r, struct err *e);
-int rules_get(struct rules *r, struct str encoded, struct err *e); /* encoded is borrowed; rules_free afterwards */
+int rules_get(struct rules *r, struct str encoded, struct err *e); /* encoded is borrowed; call rules_free afterwards */
 
 int reading_put(struct buf *out, const struct reading *r, struct err *e);
 int reading_get(struct reading *r, struct str encoded, struct err *e); /* encoded is borrowed */
@@ -63,8 +61,8 @@ struct chunk {
     uint64_t source;          /* number of the input in its run, from 0 */
     struct str name;
     uint64_t offset; /* of the text in the source, in (decompressed) bytes */
-    bool inside; /* more of the source follows, which may continue the document: with a letter, if at no other cut */
-    uint64_t before; /* the special token that ends right before the text: its number in the rules, from 1; 0: none */
+    bool inside; /* more of the source follows and may continue the document, with a letter if the cut is inside one */
+    uint64_t before; /* special token that ends right before the text: its number in the rules, from 1; 0: none */
     uint64_t line;   /* JSON Lines: number of its first line, from 1; else 0 */
     struct str text; /* if read from a record, RECORD_PAD bytes after it may be read */
 };
@@ -72,26 +70,27 @@ struct chunk {
 int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e); /* appends the whole record */
 int chunk_get(struct chunk *c, const struct record *rec, struct err *e);
 
-/* How a worker gets at the bytes of a source; offsets and sizes count these bytes. */
+/* How a worker gets the bytes of a source; offsets and sizes count these bytes. */
 enum source_access {
-    ACCESS_FILE,       /* by reference: bytes of a file are the text */
+    ACCESS_FILE,       /* by reference: the bytes of a file are the text */
     ACCESS_VALUE,      /* chunks hold the text (decompressed) */
-    ACCESS_COMPRESSED, /* by reference: bytes of a compressed file, whole frames of it; its reader decompresses them */
+    ACCESS_COMPRESSED, /* by reference: whole frames of a compressed file, which its reader decompresses */
 };
 
-/* Bytes of text in `len` bytes of a source, to divide the work evenly. Of a compressed one it is an estimate for text
- * in natural language, three times as many; what is in fact there makes no difference to the result. */
+/* Bytes of text in `len` bytes of a source, to divide the work evenly. For a compressed source, three times `len`, an
+ * estimate for natural language; a wrong estimate does not change the result. */
 enum { ACCESS_RATIO = 3 };
 uint64_t access_text(enum source_access access, uint64_t len);
 
-/* What is said of a source: in a promise, with ranges of it, and at the end of a batch that has text of it. */
+/* The description of a source in promises, in range records, and at the end of batches that have text of it. */
 struct source_facts {
-    uint64_t number; /* in its run; a promise has them in this order */
+    uint64_t number; /* in its run; a promise lists the sources in this order */
     struct str name;
-    struct str reading;         /* encoded */
-    enum source_access access;  /* ACCESS_VALUE in a range: there is no file to read, only what is missing is said */
-    uint64_t size;              /* bytes, as its access counts them; in a commit 0: not known */
-    uint64_t mtime_s, mtime_ns; /* of a file by reference; else 0. Seconds as two's complement */
+    struct str reading; /* encoded */
+    enum source_access
+        access;    /* ACCESS_VALUE in a range record: it reports missing bytes, and there is no file to read */
+    uint64_t size; /* bytes, as its access counts them; in a commit, 0: not known */
+    uint64_t mtime_s, mtime_ns; /* of a file by reference, else 0; seconds in two's complement */
     uint64_t n_pieces;          /* in a range: offset, length pairs follow */
 };
 
@@ -100,7 +99,7 @@ struct source_facts {
 struct range_head {
     const unsigned char *run;
     struct str rules;
-    uint64_t promised_bytes; /* bytes promised by the whole run, as far as known; 0: unknown */
+    uint64_t promised_bytes; /* bytes in the promise of the whole run, as far as known; 0: unknown */
     uint64_t n_files;
 };
 
@@ -112,7 +111,7 @@ int range_get_head(struct range_head *h, struct cursor *c, const struct record *
 int range_get_file(struct source_facts *f, struct cursor *c, struct err *e);
 int range_get_piece(uint64_t *offset, uint64_t *len, const struct source_facts *f, struct cursor *c, struct err *e);
 
-/* ---- Promise: the content, which comes in parts (fragments.h) ---- */
+/* ---- Promise: the content, which is sent in fragments (fragments.h) ---- */
 
 struct promise_head {
     struct str rules;
@@ -122,25 +121,25 @@ struct promise_head {
 int promise_put_head(struct buf *out, const struct promise_head *h, struct err *e);
 int promise_put_source(struct buf *out, const struct source_facts *s, struct err *e);
 int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e);
-int promise_get_source(struct source_facts *s, struct cursor *c, struct err *e); /* its number is left 0 */
+int promise_get_source(struct source_facts *s, struct cursor *c, struct err *e); /* leaves its number 0 */
 
-/* ---- The records of a batch: words or tokens. All begin with where they belong ---- */
+/* ---- The records of a batch: words or tokens. All begin with their place in the batch ---- */
 
 struct batch_place {
-    const unsigned char *run;   /* the run it stems from; all zero if a sum stems from several */
-    const unsigned char *batch; /* ID_LEN bytes, as run's */
+    const unsigned char *run;   /* the run it comes from; all zero in a sum of several runs */
+    const unsigned char *batch; /* ID_LEN bytes each */
     uint64_t seq;               /* number of the record in its batch, from 0 */
 };
 
-/* Reads these fields from a record of either type. */
+/* Reads this place from a record of either type. */
 int batch_place_get(struct batch_place *p, const struct record *rec, struct err *e);
 
 /* ---- Words: pretokens and counts of one batch ---- */
 
 enum words_kind {
     WORDS_WHOLE, /* any number of pretokens, as pretoken_put writes them */
-    WORDS_FIRST, /* the first bytes of one long pretoken: varint length, varint count, bytes */
-    WORDS_MORE,  /* the next bytes of it, in the record with the next number */
+    WORDS_FIRST, /* the start of one long pretoken: varint length, varint count, first bytes */
+    WORDS_MORE,  /* its next bytes, in the record with the next number */
 };
 
 struct words {
@@ -157,49 +156,49 @@ int words_get(struct words *w, const struct record *rec, struct err *e);
 
 /* A document that ends in a tokens record. */
 struct document_mark {
-    uint64_t n_ids; /* of the record's ids, those before its end */
-    uint64_t gap;   /* bytes of text between the end of the document before it, or the piece's beginning, and its own
-                       beginning; 0 if it began in the piece before */
-    uint64_t len;   /* bytes of its text in this piece, a separator after it included */
-    uint64_t lines; /* JSON Lines: number of lines from that of the document before it, or the piece's first, to its
-                       own; else 0 */
-    struct str id;  /* the string or number in the field that --id names; empty if there is none */
+    uint64_t n_ids; /* number of the record's ids before its end */
+    uint64_t gap;   /* bytes of text between the end of the previous document, or the start of the piece, and its own
+                       start; 0 if it began in an earlier piece */
+    uint64_t len;   /* bytes of its text in this piece, including a separator after it */
+    uint64_t lines; /* JSON Lines: number of lines from the line of the previous document, or the first of the piece, to
+                       its own; else 0 */
+    struct str id;  /* the string or number in the field that --id names; empty if none */
 };
 
-/* The end of a piece. All bytes belong somewhere: the sum of gap and len of the documents that end in the piece, gap
- * and open is `text`. Ids after the last mark are those of the document that goes on. A piece without text (of a
- * compressed file) changes nothing: what was open before it stays so. */
+/* The end of a piece. It accounts for every byte: `text` is the sum of gap and len of all documents that end in the
+ * piece, plus gap and open here. Ids after the last mark belong to the document that continues in the next piece. A
+ * piece without text (of a compressed file) changes nothing: a document that was open before it remains open. */
 struct piece_tail {
-    uint64_t gap; /* as of a document: of the one that goes on after the piece; or all that is left, if there is none */
-    uint64_t open;  /* bytes of its text in this piece; 0: there is none */
-    uint64_t text;  /* bytes of all of the piece's text, as its documents are counted: decompressed */
+    uint64_t gap;  /* as for a document, of the one that continues after the piece; if none does, all remaining bytes */
+    uint64_t open; /* bytes of its text in this piece; 0: no document continues */
+    uint64_t text; /* bytes of the whole text of the piece, decompressed */
     uint64_t lines; /* JSON Lines: number of lines in it; else 0 */
 };
 
 struct tokens {
     struct batch_place in;
-    uint64_t model;         /* the model that made the ids: its model_fingerprint */
-    uint64_t source;        /* the source of the piece of text, */
-    uint64_t begin, end;    /* and the bytes of it: [begin, end) */
-    uint64_t first;         /* the number of ids of the piece before these */
+    uint64_t model;         /* fingerprint of the model that made the ids */
+    uint64_t source;        /* the source of the piece of text */
+    uint64_t begin, end;    /* the bytes [begin, end) of the source that are the piece */
+    uint64_t first;         /* number of ids of the piece before these */
     uint64_t width;         /* bytes of an id: 2 or 4 */
-    bool last;              /* the last record of its piece; each piece has one, also one without ids */
-    struct piece_tail tail; /* if it is the last one */
+    bool last;              /* the last record of its piece; every piece has one, even a piece without ids */
+    struct piece_tail tail; /* if `last` */
     uint64_t n_marks;       /* number of documents that end here */
-    struct str marks;       /* one for each, in order: document_mark_put */
+    struct str marks;       /* one per document, in order: document_mark_put */
     struct str ids;         /* little-endian */
 };
 
 /* Appends the payload. */
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e);
-int tokens_get(struct tokens *t, const struct record *rec, struct err *e); /* checks the marks, too */
+int tokens_get(struct tokens *t, const struct record *rec, struct err *e); /* also checks the marks */
 
-/* Writes a mark at p, which has room for DOCUMENT_MARK_MAX and its id; returns the length. before: n_ids of the mark
- * before it in the record; 0 for the first. */
+/* Writes a mark at p, which has room for DOCUMENT_MARK_MAX and its id; returns the length. before: n_ids of the
+ * previous mark in the record; 0 for the first. */
 #define DOCUMENT_MARK_MAX (5 * VARINT_MAX)
 size_t document_mark_put(unsigned char *p, const struct document_mark *m, uint64_t before);
 
-/* The next mark; before as above. A damaged one sets c->bad. */
+/* Reads the next mark; `before` as above. A damaged one sets c->bad. */
 struct document_mark document_mark_get(struct cursor *c, uint64_t before);
 
 #endif

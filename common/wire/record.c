@@ -23,7 +23,7 @@ static const unsigned char hex_value[256] = {
     ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1A, ['b'] = 0x1B, ['c'] = 0x1C, ['d'] = 0x1D, ['e'] = 0x1E, ['f'] = 0x1F,
 };
 
-/* Reads `digits` lower-case hex digits. Returns false if there is another character. */
+/* Reads `digits` lower-case hex digits. Returns false if one of the characters is something else. */
 static bool get_hex(const unsigned char *p, int digits, uint64_t *v)
 {
     unsigned all = 0x10;
@@ -130,13 +130,15 @@ void record_reader_close(struct record_reader *r)
     *r = (struct record_reader){0};
 }
 
-/* Whether nothing is left to read of what is in data: a record goes on in the next message of a socket never. */
+/* Whether nothing can complete a record in data: the stream has ended, or the message of a socket (a record never spans
+ * messages). */
 static bool is_cut(const struct record_reader *r)
 {
     return r->ended || (r->data.len > r->pos && input_message_ended(r->in));
 }
 
-/* Makes data.p[pos .. pos + want) available, unless is_cut. COBS_PAD bytes after data.len may always be read. */
+/* Makes data.p[pos .. pos + want) available, or as much as there is before is_cut. COBS_PAD bytes after data.len may
+ * always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
     while (r->data.len - r->pos < want && !is_cut(r)) {
@@ -156,8 +158,8 @@ static int fill(struct record_reader *r, size_t want, struct err *e)
     return 0;
 }
 
-/* The same for a whole record, but stops at a newline that comes too early: a damaged length must not make us read a
- * gigabyte before it is found out. */
+/* The same for a whole record, but stops at a newline that comes too early, to detect a damaged length before reading
+ * up to a gigabyte. */
 static int fill_record(struct record_reader *r, size_t want, struct err *e)
 {
     for (size_t have = r->data.len - r->pos, seen = 0; have < want && !is_cut(r);
@@ -229,7 +231,8 @@ int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf 
     if (!record_is_whole(p, n))
         return 0;
     size_t len = n - RECORD_HEADER - 1;
-    /* cobs_decode reads past the end of what it decodes, so it gets a copy: at the end of the room for the payload. */
+    /* cobs_decode reads past the end of its input, so it gets a copy, which is placed after the room for the payload.
+     */
     payload->len = 0;
     if (buf_reserve(payload, 2 * len + RECORD_PAD + COBS_PAD, e))
         return -1;
@@ -245,8 +248,8 @@ int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf 
     return 1;
 }
 
-/* Reads and discards the rest of the stream, whatever it is: if a program stopped early, the program that distributes
- * work to it would fail. But what is left in a socket is for the others who read it. */
+/* Reads and discards the rest of the stream: if this program stopped early, the program that distributes work to it
+ * would fail. But the rest of a shared socket belongs to its other readers. */
 static void drain(struct record_reader *r)
 {
     struct err ignored;

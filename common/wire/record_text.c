@@ -18,7 +18,7 @@ int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct
     bool cut;
     for (size_t i = 0; i < n;) {
         size_t valid = p[i] < 0x80 ? 1 : utf8_valid_len(p + i, n - i < 4 ? n - i : 4, &cut);
-        bool control = p[i] == 0xC2 && valid && p[i + 1] < 0xA0; /* U+0080 to U+009F, which terminals obey */
+        bool control = p[i] == 0xC2 && valid && p[i + 1] < 0xA0; /* U+0080 to U+009F, which control terminals */
         if (p[i] >= 0x80 && valid && !control) {
             valid = p[i] < 0xE0 ? 2 : p[i] < 0xF0 ? 3 : 4;
             if (buf_put(out, p + i, valid, e))
@@ -60,7 +60,7 @@ static int put_number(struct buf *out, const char *key, uint64_t v, struct err *
                            : buf_printf(out, e, " %s=%llu", key, (unsigned long long)v);
 }
 
-/* The flags of the special token before them: " flags=lstrip+rstrip"; nothing if there are none. */
+/* The flags of the special token just written: " flags=lstrip+rstrip"; nothing if there are none. */
 static int put_flags(struct buf *out, unsigned flags, struct err *e)
 {
     int rc = 0;
@@ -166,7 +166,7 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
     return 0;
 }
 
-/* A part of a pretoken that is too long for one record. Consecutive parts make one line. */
+/* Writes a part of a long pretoken. Consecutive parts make one line. */
 static int put_long(struct record_text *v, struct buf *out, const struct words *w, struct err *e)
 {
     struct cursor c = cursor_over(w->entries.p, w->entries.len);
@@ -185,7 +185,7 @@ static int put_long(struct record_text *v, struct buf *out, const struct words *
     return 0;
 }
 
-/* Whether the record may come now: the parts of a long pretoken must follow each other. */
+/* Checks the order of records: the parts of a long pretoken must follow each other. */
 static int check_order(const struct record_text *v, const struct record *rec, struct err *e)
 {
     struct words w = {.kind = WORDS_WHOLE};
@@ -217,7 +217,7 @@ static int put_words(struct record_text *v, struct buf *out, const struct record
     return 0;
 }
 
-/* The documents that end in a tokens record, a line each, and the end of its piece. */
+/* Writes a line for each document that ends in a tokens record, and one for the end of its piece. */
 static int put_marks(struct buf *out, const struct tokens *t, struct err *e)
 {
     struct cursor c = cursor_over(t->marks.p, t->marks.len);
@@ -340,7 +340,7 @@ static int put_promise(struct buf *out, struct str content, struct err *e)
     return 0;
 }
 
-/* A commit, summary or promise; if its content has several parts, only that this is one of them. */
+/* Writes a commit, summary or promise; for a part of a longer one, only its number. */
 static int put_fragment(struct buf *out, const struct record *rec, struct err *e)
 {
     struct fragment part;
@@ -370,7 +370,7 @@ static int put_failure(struct buf *out, const struct record *rec, struct err *e)
     return 0;
 }
 
-/* What all entries begin with; the rest is for bpe-shard. */
+/* The fields that all journal entries begin with; only bpe-shard interprets the rest. */
 static int put_journal(struct buf *out, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);

@@ -1,4 +1,4 @@
-/* record_text.h - records as text for people: counts as lines `count TAB pretoken`; every other record as a line that
+/* record_text.h - records as readable text: counts as lines `count TAB pretoken`; every other record as a line that
  * begins with `#`, followed by its contents (man/bpe-view.1). */
 #ifndef BPE_WIRE_RECORD_TEXT_H
 #define BPE_WIRE_RECORD_TEXT_H
@@ -10,8 +10,8 @@
 
 /* State kept between records: a long pretoken, whose parts make one line. Zeroed: the start of a stream. */
 struct record_text {
-    uint64_t long_left; /* bytes of it still to come, */
-    uint64_t long_seq;  /* next in the record of this number */
+    uint64_t long_left; /* bytes of it still to come */
+    uint64_t long_seq;  /* number of the record with the next part */
     unsigned char long_batch[ID_LEN];
 };
 
@@ -19,7 +19,7 @@ struct record_text {
  * follow each other. */
 int record_text_put(struct record_text *t, struct buf *out, const struct record *rec, struct err *e);
 
-/* Appends bytes as a part of a line: UTF-8 as it is; control characters, backslashes and what is no UTF-8 escaped. */
+/* Appends bytes as part of a line: UTF-8 unchanged; control characters, backslashes and invalid UTF-8 escaped. */
 int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
 #endif

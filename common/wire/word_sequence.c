@@ -3,7 +3,9 @@
 
 #include "wire/payload.h"
 
-enum { KEPT = 1 << 20 }; /* bytes that are kept for the next long pretoken: many sequences may be open */
+enum {
+    KEPT = 1 << 20
+}; /* bytes of buffer kept for the next long pretoken; not more, because many sequences may be open */
 
 static int damaged(struct err *e)
 {
@@ -16,7 +18,7 @@ void word_sequence_free(struct word_sequence *s)
     *s = (struct word_sequence){0};
 }
 
-/* The first part of a long pretoken. */
+/* Starts a long pretoken with its first part. */
 static int begin_long(struct word_sequence *s, struct str part, struct err *e)
 {
     struct cursor c = cursor_over(part.p, part.len);
