@@ -12,16 +12,16 @@
 
 enum { N_BYTES = 256 };
 
-/* The special tokens, then the symbols. Two of them are the same token if their keys are equal. The key of a symbol is
- * its bytes (vocab is true), and so is that of a special token whose text is the byte-to-unicode form of some bytes;
- * the key of any other special token is its text unchanged (vocab is false). */
+/* The special tokens, then the symbols. Entries with equal keys are the same token. The key of a symbol is its bytes
+ * (vocab is true). The key of a special token whose text is the byte-to-unicode form of some bytes is these bytes
+ * (vocab is true); that of any other special token is its text unchanged (vocab is false). */
 struct tokens {
     struct str *bytes;
     struct model_token *key;
-    uint32_t *first; /* the first one with the same key: most often the token itself */
+    uint32_t *first; /* the first entry with the same key, usually the token itself */
     uint32_t *id;
     size_t n_special, n;
-    uint32_t *by_id; /* [0 .. n_ids) the first one with this id */
+    uint32_t *by_id; /* [0 .. n_ids): the first entry with this id */
     size_t n_ids;
 };
 
@@ -50,7 +50,7 @@ static void tokens_free(struct tokens *all)
 
 /* ---- Bytes of the tokens ---- */
 
-/* Sets the lengths of all symbols. Returns their sum, or SIZE_MAX when that is too much for any memory. */
+/* Sets the lengths of all symbols. Returns their sum, or SIZE_MAX if it does not fit into memory. */
 static size_t measure(struct str *symbol, const struct learned *l)
 {
     size_t sum = 0;
@@ -68,7 +68,7 @@ static size_t measure(struct str *symbol, const struct learned *l)
     return sum;
 }
 
-/* Writes the bytes of each symbol from those of its two parts, which are written already. */
+/* Writes the bytes of each symbol from those of its two parts, which are already written. */
 static void write_symbols(struct tokens *all, const struct learned *l, unsigned char *to)
 {
     struct str *symbol = all->bytes + all->n_special;
@@ -86,7 +86,7 @@ static void write_symbols(struct tokens *all, const struct learned *l, unsigned 
     }
 }
 
-/* Writes special token i. apart: special tokens are never the same as a symbol, even with the same text. */
+/* Writes special token i. apart: a special token is never the same as a symbol, even with the same text. */
 static int write_special(struct build *b, struct tokens *all, size_t i, struct str s, bool apart)
 {
     const unsigned char *p = build_copy(b, s.p, s.len);
@@ -202,7 +202,7 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
         return err_mem(b->e, "the model", m->token_bytes + m->merge_bytes);
     m->n_ids = (uint32_t)all->n_ids;
     m->n_merges = l->n_merges;
-    for (size_t i = 0; i < all->n; i++) /* symbols come last, so that one which is also special keeps its bytes */
+    for (size_t i = 0; i < all->n; i++) /* symbols come last, so that a symbol that is also special keeps its bytes */
         m->token[all->id[i]] = (struct model_token){all->bytes[i].p, (uint32_t)all->bytes[i].len, i >= all->n_special};
     for (size_t c = 0; c < N_BYTES; c++)
         m->byte_id[c] = symbol[c];

@@ -1,13 +1,13 @@
 /* assign_ids.h - turns the result of the trainer into a model with ids.
  *
- * Symbols are numbered as the trainer does (trainer.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids
- * are those of the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges in
- * order, with the special tokens before or after all of these.
+ * Symbols are numbered as in the trainer (trainer.h): 0 .. 255 are the bytes by value, 256 + k is the result of merge
+ * k. Ids are those in the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the
+ * merges in order, with the special tokens before or after all of these.
  *
- * Hugging Face keeps the vocabulary as a map by string, and so does vocab.json. A string that occurs twice (a special
- * token with the text of a byte or a merged token; a token that two merges make) is stored once: both have the same
- * id, a special token's if one is among them, and no id is left unused. In tiktoken special tokens are a separate map:
- * one with the text of another token has its own id, and they come last.
+ * Hugging Face keeps the vocabulary as a map by string, as in vocab.json. A string that occurs twice (a special token
+ * with the text of a byte or a merged token; a token that two merges make) is stored once: both have the same id, a
+ * special token's if one is among them, and no id is unused. In tiktoken, special tokens are a separate map: a special
+ * token with the text of another token has its own id, and special tokens come last.
  */
 #ifndef BPE_MODEL_ASSIGN_IDS_H
 #define BPE_MODEL_ASSIGN_IDS_H
@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was learned, and the special tokens and pattern to use with it. All borrowed. */
+/* The learned merges, and the special tokens and pattern to use with them. All borrowed. */
 struct learned {
-    const struct merge *merges; /* of symbols; left and right are smaller than the symbol it makes */
+    const struct merge *merges; /* of symbols; left and right are smaller than the resulting symbol */
     size_t n_merges;
     const struct special_token *special; /* in the order of their ids */
     size_t n_special;
@@ -35,8 +35,9 @@ struct learned {
     bool merges_as_strings;
 };
 
-/* Makes the model that is to be written in a format (which decides about special tokens); model_free after success. It
- * borrows nothing. -1: out of memory, or (EX_USAGE) the format cannot express it, or there are 2^31 tokens or more. */
+/* Makes the model to be written in a format (which determines how special tokens are stored); call model_free after
+ * success. It borrows nothing. -1: out of memory, or (EX_USAGE) the format cannot express it, or there are 2^31 tokens
+ * or more. */
 int assign_ids(struct model *m, const struct learned *l, const struct model_format *format, struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The characters of several bytes that are tokens, by their bytes. */
+/* The multibyte characters that are tokens, sorted by their bytes. */
 struct characters {
     uint32_t *id; /* owned */
     size_t n;
@@ -39,7 +39,7 @@ static int find_characters(struct characters *s, const struct model *m, struct e
     return 0;
 }
 
-/* Adds a token that is not the model's; returns its id. There is room. */
+/* Adds an auxiliary token and returns its id. The caller has allocated enough. */
 static uint32_t add_token(struct character_model *c, const unsigned char *p, size_t len)
 {
     unsigned char *to = c->text.p + c->text.len;
@@ -65,12 +65,13 @@ static void add_bytes(struct character_model *c)
     }
 }
 
-/* Adds the merges of all characters. As these are sorted, those that begin with the same bytes come together. */
+/* Adds the merges of all characters. They are sorted, so characters that begin with the same bytes are adjacent and
+ * share parts. */
 static void add_merges(struct character_model *c, const struct characters *s)
 {
     struct model *m = &c->bytes;
     const unsigned char *last = (const unsigned char *)"\0\0\0\0";
-    uint32_t part[4] = {0}; /* by length: of `last` */
+    uint32_t part[4] = {0}; /* the parts of `last`, by length */
     for (size_t i = 0; i < s->n; i++) {
         const struct model_token *t = &c->token[s->id[i]];
         uint32_t left = m->byte_id[t->p[0]];
@@ -130,7 +131,7 @@ void character_model_free(struct character_model *c)
     *c = (struct character_model){0};
 }
 
-/* From the end, because what comes may be more. */
+/* From the end, because the ids may become more. */
 static size_t expand_bytes(const struct character_model *c, uint32_t *id, size_t n)
 {
     const uint32_t own = c->model->n_ids;
@@ -149,12 +150,12 @@ static size_t expand_bytes(const struct character_model *c, uint32_t *id, size_t
     return n_all;
 }
 
-/* An unknown character may be several ids: its bytes. */
+/* An unknown character may have several ids, one for each byte. */
 static size_t expand_unknown(const struct character_model *c, uint32_t *id, size_t n)
 {
     const struct model_unknown *u = &c->model->unknown;
     size_t n_all = 0;
-    bool after = false; /* an unknown character */
+    bool after = false; /* whether the previous id was part of an unknown character */
     for (size_t i = 0; i < n; i++) {
         const bool unknown = id[i] >= c->model->n_ids;
         if (!unknown)

@@ -1,8 +1,9 @@
 /* format_gpt2.c - GPT-2's pair of files: vocab.json (or encoder.json) and merges.txt (or vocab.bpe).
  *
- * The pair contains neither the pattern nor which tokens are special. Files of from_pretrained beside it may say both
- * (format_hf_config.h). Otherwise the pattern is gpt2 unless it is given, and special are the entries of the vocabulary
- * that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>: nothing else can produce them.
+ * The pair contains neither the pattern nor which tokens are special. The files of from_pretrained beside it may
+ * contain both (format_hf_config.h). Otherwise the pattern is gpt2 unless another is given, and the special tokens are
+ * the entries of the vocabulary that are neither a byte nor in a merge, like GPT-2's own <|endoftext|>: nothing else
+ * can produce them.
  */
 #include "base/io/fd.h"
 #include "model/format_hf_config.h"
@@ -30,7 +31,7 @@ enum { N_PAIRS = sizeof pairs / sizeof *pairs };
 
 /* ---- Which pair ---- */
 
-/* 1: the file exists; 0: it does not; -1: out of memory. */
+/* 1: the file exists; 0: it does not exist; -1: out of memory. */
 static int is_there(const struct model_source *from, const char *name, struct err *e)
 {
     char *file = model_file_join(from->path, from->is_directory, name, e);
@@ -39,7 +40,7 @@ static int is_there(const struct model_source *from, const char *name, struct er
     return rc;
 }
 
-/* Which pair is in the directory, or has the path as one of its files; N_PAIRS: none; -1: out of memory. */
+/* The pair that is in the directory, or that has the path as one of its files; N_PAIRS: none; -1: out of memory. */
 static int find_pair(const struct model_source *from, struct err *e)
 {
     const char *slash = strrchr(from->path, '/'), *name = slash ? slash + 1 : from->path;
@@ -131,7 +132,7 @@ static int read_merges(struct build *b, const char *path)
     return rc;
 }
 
-/* Makes all tokens special that are neither a byte nor in a merge. */
+/* Makes special tokens of all tokens that are neither a byte nor in a merge. */
 static int take_special(struct build *b)
 {
     struct model *m = b->m;
@@ -160,7 +161,7 @@ static int take_special(struct build *b)
     return rc;
 }
 
-/* The pattern that the class or the command line says; gpt2 if there is no class. NULL: EX_DATAERR or EX_USAGE. */
+/* The pattern of the class or the command line; gpt2 if there is no class. NULL: EX_DATAERR or EX_USAGE. */
 static const struct pattern *find_pattern(const struct model_source *from, const struct hf_config *c, struct err *e)
 {
     const struct hf_class *known = c->known;
@@ -176,7 +177,8 @@ static const struct pattern *find_pattern(const struct model_source *from, const
     return NULL;
 }
 
-/* Takes special tokens, and the rest, from the files beside the pair, or, if they name none, as without them. */
+/* Takes the special tokens and other settings from the files beside the pair; if these name no special tokens, they are
+ * determined as without these files. */
 static int take_config(struct hf_reader *in, const struct model_source *from, struct hf_config *c)
 {
     struct err *e = in->b.e;
@@ -225,9 +227,9 @@ static int read_gpt2(struct model *m, struct model_source *from, struct err *e)
     return rc;
 }
 
-/* ---- What the pair cannot say ---- */
+/* ---- What the pair cannot express ---- */
 
-/* Sets the bit of each id that is in a merge; there are n_ids bits. */
+/* Sets the bit of each id that is in a merge; bits has n_ids bits. */
 static void mark_merged(uint64_t *merged, const struct model *m)
 {
     for (size_t k = 0; k < m->n_merges; k++) {
@@ -237,7 +239,7 @@ static void mark_merged(uint64_t *merged, const struct model *m)
     }
 }
 
-/* Checks that special tokens can be told from others in vocab.json. */
+/* Checks that special tokens can be distinguished from others in vocab.json. */
 static int check_tokens(const struct model *m, const uint64_t *merged, struct err *e)
 {
     char name[60];
@@ -279,7 +281,7 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
 {
     for (size_t k = 0; k < m->n_merges; k++) {
         const struct model_token *left = &m->token[m->merge[k].left];
-        if (merges_is_header((struct str){left->p, left->len})) /* it is the same in byte-to-unicode form */
+        if (merges_is_header((struct str){left->p, left->len})) /* it is the same in byte-to-unicode form as in bytes */
             return err_set(e, EX_USAGE,
                            "merges.txt: merge %zu begins with \"" MERGES_HEADER
                            "\", so that readers would take it for a header: write tokenizer.json instead",

@@ -8,7 +8,7 @@
 enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N_KEYS };
 static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
 
-/* The added token that is being read. */
+/* The added token being read. */
 struct object {
     struct json_reader *r;
     struct build *b;
@@ -82,8 +82,8 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
-/* Prepend and Replace change the content of added tokens that are "normalized" as well, which are found in changed
- * text; and there is no white space beside them where spaces were. With Prepend they begin with U+2581 there. */
+/* Added tokens that are "normalized" are found in the normalized text, and Prepend and Replace also change their
+ * content. In that text, spaces beside them are no longer white space; with Prepend, they begin with U+2581. */
 static int check_normalized(struct hf_reader *in)
 {
     const struct hf_metaspace *s = &in->metaspace;
@@ -101,11 +101,11 @@ static int check_normalized(struct hf_reader *in)
     return 0;
 }
 
-/* Whether an added token that is found in the text and one that is found in normalized text can overlap; also if it
- * would take too long to tell. */
+/* Whether an added token found in the raw text and one found in the normalized text can overlap. True also if the check
+ * would take too long. */
 static bool kinds_overlap(const struct hf_tokens *added)
 {
-    const double max = 1e8; /* steps: a tenth of a second */
+    const double max = 1e8; /* steps, about a tenth of a second */
     double work = 0;
     for (size_t i = 0; i < added->n; i++) {
         const struct hf_added *a = &added->p[i];
@@ -120,8 +120,8 @@ static bool kinds_overlap(const struct hf_tokens *added)
     return false;
 }
 
-/* Whether flags mean something else in two passes: the first takes white space in which the second would find tokens,
- * and the second sees no character beside a token where a match of the first is. */
+/* Whether two passes change the effect of flags: the first pass takes white space in which the second would find
+ * tokens, and the second sees no character beside a token where the first has a match. */
 static bool kinds_touch(const struct hf_tokens *added)
 {
     bool left = false, right = false, word = false, space_last = false, space_first = false, single = false;
@@ -141,7 +141,8 @@ static bool kinds_touch(const struct hf_tokens *added)
     return (left && space_last) || (right && space_first) || (single && word);
 }
 
-/* Hugging Face searches for the two kinds of added tokens in two passes. Where it makes no difference, one does. */
+/* Hugging Face searches for the two kinds of added tokens in two passes. If it makes no difference, one pass is
+ * enough. */
 static void set_kinds(struct hf_reader *in)
 {
     size_t n_normalized = 0;
@@ -155,7 +156,7 @@ static void set_kinds(struct hf_reader *in)
         in->added.p[i].flags |= in->added.p[i].normalized ? SPECIAL_NORMALIZED : 0;
 }
 
-/* Where a token with lstrip begins in the white space after another, Hugging Face loses it, or fails. */
+/* If a token with lstrip begins in the white space that follows another token, Hugging Face loses it or fails. */
 static int check_flags(struct hf_reader *in)
 {
     const struct hf_added *right = NULL, *left = NULL;
@@ -173,8 +174,8 @@ static int check_flags(struct hf_reader *in)
                                     build_show(other, sizeof other, left->p, left->len, false));
 }
 
-/* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes are the content as well.
- * *spelled: the content is in byte-to-unicode form. */
+/* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes also equal the content.
+ * *spelled: the content is in the model's spelling. */
 static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same, bool *spelled)
 {
     unsigned char *bytes = model_room(in->m, a->len + BYTE_LEVEL_PAD + MODEL_PAD, in->r.e); /* not kept */
@@ -198,7 +199,7 @@ static bool is_unit(const struct model *m, const struct model_token *t)
     return t->len == 1 || (model_of_characters(m) && t->len == utf8_char_len(t->p[0]));
 }
 
-/* Whether text becomes this token of the vocabulary without being an added token. */
+/* Whether text can become this token of the vocabulary without containing an added token. */
 static bool may_be_made(const struct hf_reader *in, uint32_t id)
 {
     const struct model_token *t = &in->m->token[id];
@@ -207,7 +208,7 @@ static bool may_be_made(const struct hf_reader *in, uint32_t id)
            (in->m->ignore_merges && utf8_valid_len(t->p, t->len, &cut) == t->len);
 }
 
-/* Without a vocabulary, which ids they should have is not known. */
+/* Adds the tokens with the ids in the file: without a vocabulary, these cannot be checked. */
 static int take_unchecked(struct hf_reader *in)
 {
     set_kinds(in);
@@ -223,7 +224,7 @@ static int take_unchecked(struct hf_reader *in)
     return check_flags(in);
 }
 
-/* What an added token is decoded as: its content, which Prepend changes if it is "normalized". */
+/* The text that an added token is decoded to: its content, which Prepend changes if it is "normalized". */
 static int take_text(struct hf_reader *in, const struct hf_added *a, struct str *text)
 {
     *text = (struct str){a->p, a->len};
@@ -240,8 +241,8 @@ static int take_text(struct hf_reader *in, const struct hf_added *a, struct str 
     return 0;
 }
 
-/* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys
- * on, as Hugging Face counts. The ids of these must be the same in the file; those of keys are not looked at there. */
+/* Added tokens that are keys of the vocabulary have the id of that key. Hugging Face numbers the others from the number
+ * of keys on; their ids in the file must be the same. For keys, it ignores the ids in the file. */
 int hf_take_added(struct hf_reader *in)
 {
     if (check_normalized(in))
@@ -269,7 +270,8 @@ int hf_take_added(struct hf_reader *in)
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                 "added token \"%s\" has the id %llu, but %llu is the one that Hugging Face tokenizers gives it", show,
                 (unsigned long long)a->id, (unsigned long long)want);
-        /* In a model of characters the token's text is that of the key, also when it is decoded, but for Prepend's. */
+        /* In a model of characters, the token is also decoded to the text of the key, except for the prefix of
+         * Prepend. */
         if (keyed && (text.p != a->p || (!same && !model_of_characters(m))) && may_be_made(in, id))
             return err_at(
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
@@ -279,8 +281,8 @@ int hf_take_added(struct hf_reader *in)
         if (!keyed && build_token(&in->b, text.p, text.len, false, want))
             return -1;
         const struct model_token *t = &m->token[want];
-        /* A key that text can produce only as the added token is nothing but the added token. (Of characters, the same
-         * key may be spelled otherwise in text.) */
+        /* If text can produce a key only as the added token, the key is only that added token. (In a model of
+         * characters, other text may spell the same key.) */
         bool only_added = keyed && t->vocab && !is_unit(m, t) && !build_is_merged(&in->b, id) &&
                           (same || !model_of_characters(m) || !m->ignore_merges);
         if (only_added && build_remove(&in->b, id, text.p, text.len))

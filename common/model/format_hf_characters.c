@@ -1,5 +1,5 @@
-/* format_hf_characters.c - the parts of tokenizer.json that make a model one of characters (SentencePiece's BPE):
- * U+2581 for spaces, unknown characters, and the decoder.
+/* format_hf_characters.c - the parts of tokenizer.json for models of characters (SentencePiece's BPE): U+2581 for
+ * spaces, unknown characters, and the decoder.
  *
  * The sources are normalizers/prepend.rs, pre_tokenizers/metaspace.rs, models/bpe/model.rs (merge_word) and decoders/
  * of Hugging Face tokenizers.
@@ -26,7 +26,7 @@ int hf_take_normalizer(struct hf_reader *in, const struct hf_normalizer *n)
 {
     struct hf_metaspace *s = &in->metaspace;
     const char *type = n->type.s;
-    if (!strcmp(type, "NFC")) { /* it changes nothing that Prepend and Replace change, nor do they what it does */
+    if (!strcmp(type, "NFC")) { /* its order with Prepend and Replace does not matter: they change different text */
         in->m->normalizer = NORMALIZER_NFC;
         return 0;
     }
@@ -64,7 +64,7 @@ struct step {
     struct hf_word type, content, replacement, scheme;
     struct buf pattern; /* owned */
     uint64_t start, stop;
-    bool other; /* a value of another kind */
+    bool other; /* a value that is not a string */
 };
 
 static int read_word_or_skip(struct step *s, struct hf_word *w)
@@ -187,7 +187,7 @@ static bool is_known(const struct model *m, unsigned char c)
     return model_find(m, byte, 1) != MODEL_NO_ID;
 }
 
-/* Whether an unknown character may have this byte in UTF-8. */
+/* Whether the UTF-8 of an unknown character may contain this byte. */
 static bool is_needed(const struct model *m, unsigned c)
 {
     return c < 0x80 ? !is_known(m, (unsigned char)c) : c < 0xC0 || (c >= 0xC2 && c < 0xF5);
@@ -214,7 +214,7 @@ static int take_unknown(struct hf_reader *in)
 {
     struct model *m = in->m;
     if (strlen(in->unk_token.s) + 1 == sizeof in->unk_token.s)
-        return fail(in, "unk_token is longer than 62 bytes: not supported"); /* it may have been cut off */
+        return fail(in, "unk_token is longer than 62 bytes: not supported"); /* it may have been truncated */
     m->unknown.id = in->unk_token.s[0] ? find_key(in, in->unk_token.s) : MODEL_NO_ID;
     if (m->unknown.bytes)
         return take_bytes(in);
@@ -239,7 +239,7 @@ static bool is_for_unknown(const struct model *m, uint32_t id)
     return false;
 }
 
-/* Tokens of unknown characters are put last, so no merge may have one as a part. */
+/* Unknown characters are replaced by their tokens after all merges, so no merge may have such a token as a part. */
 static int check_parts(struct hf_reader *in)
 {
     const struct model *m = in->m;
@@ -254,7 +254,7 @@ static int check_parts(struct hf_reader *in)
     return 0;
 }
 
-/* Whether text may be cut between 0x0A and a letter: no token has the two, and they do not become one unknown token.
+/* Whether text may be cut between 0x0A and a letter: no token contains both, and they do not become one unknown token.
  */
 static bool may_cut(const struct model *m)
 {

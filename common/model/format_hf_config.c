@@ -22,15 +22,15 @@ static const struct hf_class classes[] = {
 
 /* ---- Reading ---- */
 
-/* A file that is being read. */
+/* The file being read. */
 struct file {
     struct hf_config *c;
     struct json_reader r;
     struct build *b;
     bool is_config;                /* tokenizer_config.json, not special_tokens_map.json */
-    struct hf_word key;            /* whose value is read, for messages */
-    struct hf_tokens extra, older; /* extra_special_tokens; additional_special_tokens, as it was called before */
-    struct hf_tokens members;      /* of one of these that is an object */
+    struct hf_word key;            /* the key whose value is being read, for messages */
+    struct hf_tokens extra, older; /* extra_special_tokens, and its older name additional_special_tokens */
+    struct hf_tokens members;      /* the members of either, if it is an object */
     bool has_older;
 };
 
@@ -39,7 +39,7 @@ static int check_text(struct file *f, const struct hf_added *a)
     return a->len ? 0 : json_read_fail(&f->r, "%s: a token without text; null means none", f->key.s);
 }
 
-/* Reads a string, or an object with flags, or null (p is NULL then), as a special token. */
+/* Reads a special token: a string, an object with flags, or null (p is NULL then). */
 static int read_token(struct file *f, struct hf_added *a)
 {
     int null = json_read_null(&f->r), c = null ? 0 : json_read_peek(&f->r);
@@ -60,7 +60,7 @@ static struct hf_added *find_key(const struct hf_tokens *list, struct str key)
     return NULL;
 }
 
-/* As in a dict of Python: one of the same role is replaced where it is. */
+/* As in a Python dict: a token with the same role is replaced in its position. */
 static int put_named(struct hf_tokens *to, struct hf_added a, struct err *e)
 {
     struct hf_added *there = find_key(to, a.key);
@@ -96,7 +96,7 @@ static int add_token(struct file *f, struct hf_tokens *to)
     return a.p ? hf_tokens_add(to, a, f->r.e) : 0;
 }
 
-/* A list of tokens; or tokens by the names of roles; or null. */
+/* Reads a list of tokens, an object of tokens by role name, or null. */
 static int read_more(struct file *f, struct hf_tokens *to)
 {
     struct str key;
@@ -118,7 +118,7 @@ static int compare_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* added_tokens_decoder: tokens by their ids. */
+/* Reads added_tokens_decoder: tokens by id. */
 static int read_decoder(struct file *f)
 {
     struct str key;
@@ -154,7 +154,7 @@ static int read_class(struct file *f)
     return 0;
 }
 
-/* Special tokens in text are text then, as by --special=text, which no model says. */
+/* With true, special tokens in text are treated as text, as with --special=text; a model cannot express that. */
 static int check_split(struct file *f)
 {
     bool split;
@@ -200,8 +200,8 @@ static int read_value(struct file *f, struct str key)
     return is_role ? read_named(f, key, f->is_config && c == '"' ? &f->c->fixed : &f->c->named) : json_read_skip(&f->r);
 }
 
-/* Which of the two lists counts: extra_special_tokens, unless it is empty, of all files together; else the other list
- * of the first file that has it. */
+/* Uses extra_special_tokens of all files together, unless it is empty; else additional_special_tokens of the first file
+ * that has it. */
 static int take_more(struct file *f)
 {
     struct hf_config *c = f->c;
@@ -246,7 +246,7 @@ static bool has_role(const struct hf_config *c, const struct hf_added *a)
     return false;
 }
 
-/* added_tokens.json: ids by token. Special are those that were named before. */
+/* Reads added_tokens.json: ids by token. Only tokens named in the other files are special. */
 static int read_ids(struct file *f)
 {
     struct str key;
@@ -265,7 +265,7 @@ static int read_ids(struct file *f)
     return more;
 }
 
-/* Reads a file, if it is there. */
+/* Reads a file, if it exists. */
 static int read_file(struct hf_config *c, struct build *b, const struct model_source *from, const char *name,
                      int (*read)(struct file *f), bool is_config)
 {
@@ -330,7 +330,7 @@ void hf_config_free(struct hf_config *c)
     free(c->more.p);
 }
 
-/* ---- Using it ---- */
+/* ---- Use ---- */
 
 static int add_once(struct hf_tokens *to, const struct hf_added *a, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* format_hf_dir.c - the directory that AutoTokenizer.from_pretrained of Hugging Face transformers loads:
- * tokenizer.json, and beside it tokenizer_config.json and special_tokens_map.json, which say the tokens that end a text
- * and that pad. Only written: it is read as its tokenizer.json.
+ * tokenizer.json, with tokenizer_config.json and special_tokens_map.json, which name the tokens that end a text and
+ * that pad. Only written; to read such a directory, format_hf_json.c reads its tokenizer.json.
  *
- * The other special tokens and their flags are in tokenizer.json, and not repeated.
+ * The other special tokens and their flags are in tokenizer.json and are not repeated.
  */
 #include "model/format_hf_internal.h"
 #include "model/model_convert.h"
@@ -21,13 +21,13 @@ static void put_roles(struct json_writer *w, const struct model *m)
     }
 }
 
-/* As transformers saves it, in the order of the keys. */
+/* The same keys in the same order as transformers saves them. */
 static int put_config(struct buf *out, const struct model *m, bool whole, struct err *e)
 {
     struct json_writer w = json_write_over(out, true, e);
     json_write_begin(&w, '{');
     if (whole) {
-        json_write_key(&w, "clean_up_tokenization_spaces"); /* true, an old default, changes decoded text */
+        json_write_key(&w, "clean_up_tokenization_spaces"); /* true, the former default, changes decoded text */
         json_write_bool(&w, false);
     }
     put_roles(&w, m);
@@ -39,7 +39,7 @@ static int put_config(struct buf *out, const struct model *m, bool whole, struct
     return json_write_done(&w) || buf_put_byte(out, '\n', e) ? -1 : 0;
 }
 
-/* tokenizer.json is the last to appear: without it the directory cannot be loaded. */
+/* tokenizer.json is put in place last: without it the directory cannot be loaded. */
 static int write_hf_dir(struct model_files *to, const struct model *m, struct err *e)
 {
     if (put_config(model_files_add(to, "/special_tokens_map.json"), m, false, e) ||

@@ -1,4 +1,4 @@
-/* format_hf_internal.h - the parts of tokenizer.json: what the format_hf_*.c share. */
+/* format_hf_internal.h - the parts of tokenizer.json, shared by the format_hf_*.c. */
 #ifndef BPE_MODEL_FORMAT_HF_INTERNAL_H
 #define BPE_MODEL_FORMAT_HF_INTERNAL_H
 
@@ -17,13 +17,13 @@
 struct hf_added {
     const unsigned char *p;
     size_t len;
-    uint64_t id;    /* HF_NEXT_ID: the file does not say it; it is the one that Hugging Face gives it */
+    uint64_t id;    /* HF_NEXT_ID: not in the file; it gets the id that Hugging Face assigns */
     unsigned flags; /* of enum special_flag, without SPECIAL_NORMALIZED */
     bool normalized, special;
-    struct str key; /* beside a vocabulary: the name of its role, if that is none of enum hf_role; lives as long as p */
+    struct str key; /* in files beside a vocabulary: the name of its role, if not in enum hf_role; lives as long as p */
 };
 
-/* p is to be freed. */
+/* The owner frees p. */
 struct hf_tokens {
     struct hf_added *p;
     size_t n, cap;
@@ -43,12 +43,12 @@ enum hf_decoder_stage {
     HF_DECODES_STRIPPED
 };
 
-/* What makes U+2581 of spaces, and puts one before text: normalizers, or the pre_tokenizer Metaspace. */
+/* How spaces become U+2581 and one is put before text: by normalizers, or by the pre_tokenizer Metaspace. */
 struct hf_metaspace {
-    bool replace;         /* Replace " " by U+2581, */
-    bool prepend;         /* Prepend, */
-    bool space_prepended; /* Prepend of a space that no Replace has seen yet */
-    bool pretokenizer;    /* or Metaspace, and its settings */
+    bool replace;         /* Replace " " by U+2581 */
+    bool prepend;         /* Prepend of U+2581 */
+    bool space_prepended; /* Prepend of a space, before any Replace */
+    bool pretokenizer;    /* Metaspace, with the settings below */
     bool split;
     struct hf_word scheme;
 };
@@ -59,8 +59,8 @@ struct hf_reader {
     struct model *m; /* borrowed */
     struct hf_tokens added;
     size_t n_vocab;  /* keys of the vocabulary */
-    bool byte_level; /* there was a pre_tokenizer ByteLevel */
-    bool ordered; /* normalizer, pre_tokenizer or decoder came before the model: so it is known how that is spelled */
+    bool byte_level; /* has a pre_tokenizer ByteLevel */
+    bool ordered;    /* normalizer or pre_tokenizer came before the model, so its spelling is known */
     struct hf_metaspace metaspace;
     struct hf_word unk_token;
     bool has_decoder;
@@ -69,7 +69,7 @@ struct hf_reader {
     bool rules_only;              /* the vocabulary and the merges are skipped */
 };
 
-/* Reads a string, cut off if it is long, or null, which gives "". */
+/* Reads a string, truncated if it is long, or null, which gives "". */
 static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
 {
     struct str s;
@@ -87,7 +87,7 @@ static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
     return 0;
 }
 
-/* Reads true or false, or null, which leaves *v as it is. 1: null; -1: error. */
+/* Reads true or false, or null, which leaves *v unchanged. 1: null; -1: error. */
 static inline int hf_read_flag(struct json_reader *r, bool *v)
 {
     int null = json_read_null(r);
@@ -99,7 +99,7 @@ int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null
 int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */
 int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
 
-/* Reads an added token, which is an object. In tokenizer.json all members must be there; in other files (in_config)
+/* Reads an added token, which is an object. In tokenizer.json all members are required; in other files (in_config)
  * there is no id, flags have defaults, and the text may be empty. -1: error. */
 int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bool in_config);
 /* Reads its text, which is a string; sets p and len. -1: error. */
@@ -113,15 +113,15 @@ struct hf_normalizer {
 };
 int hf_take_normalizer(struct hf_reader *in, const struct hf_normalizer *n); /* one step: Prepend or Replace */
 int hf_read_decoder(struct hf_reader *in);                                   /* not null */
-int hf_take_characters(struct hf_reader *in); /* after the model was read: what becomes of unknown characters */
-int hf_take_decoding(struct hf_reader *in);   /* after all was read */
+int hf_take_characters(struct hf_reader *in); /* after the model was read: how unknown characters are encoded */
+int hf_take_decoding(struct hf_reader *in);   /* after everything was read */
 
 /* format_hf_pretok.c: reads {"Regex": "..."} or {"String": "..."} as a regex. */
 int hf_read_pattern(struct json_reader *r, struct buf *regex);
 /* Whether such a regex matches this string, of one character, and nothing else. */
 bool hf_pattern_is(const struct buf *regex, const char *s);
 
-/* Adds the added tokens to the model, after all has been read; sets the ids that are HF_NEXT_ID. */
+/* Adds the added tokens to the model, after everything was read; sets the ids that are HF_NEXT_ID. */
 int hf_take_added(struct hf_reader *in);
 
 /* format_hf_write.c */

@@ -1,8 +1,8 @@
 /* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
  *
- * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings
- * that matter only elsewhere are ignored: padding, offsets, and the decoder of byte-level models; post_processor (used
- * only with add_special_tokens=True) is kept as it is. The sources are serialization.rs, added_vocabulary.rs and
+ * Settings that would split, merge or number text differently from model.h are errors, and the messages name them.
+ * Settings without effect here are ignored: padding, offsets, and the decoder of byte-level models. post_processor
+ * (used only with add_special_tokens=True) is kept unchanged. The sources are serialization.rs, added_vocabulary.rs and
  * models/bpe of that project.
  */
 #include "model/format_hf_config.h"
@@ -39,7 +39,7 @@ static int read_normalizer_key(void *ctx, int key)
     case PATTERN:
         return hf_read_pattern(r, &n->step.pattern);
     case CONTENT:
-        return json_read_peek(r) == '"' ? hf_read_word(r, &n->step.content) : json_read_skip(r); /* of another type */
+        return json_read_peek(r) == '"' ? hf_read_word(r, &n->step.content) : json_read_skip(r); /* another type */
     default:
         if (json_read_array(r))
             return -1;
@@ -50,7 +50,7 @@ static int read_normalizer_key(void *ctx, int key)
     }
 }
 
-/* null, a step, or a sequence of these. */
+/* Reads null, a step, or a sequence of these. */
 static int read_normalizer(struct hf_reader *in)
 {
     static const char *const keys[] = {"type", "normalizers", "prepend", "pattern", "content", NULL};
@@ -66,11 +66,11 @@ static int read_normalizer(struct hf_reader *in)
     return rc;
 }
 
-/* ---- The whole ---- */
+/* ---- The whole file ---- */
 
 enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, MODEL };
 
-/* Copies the value that comes next, of any type; its numbers are whole ones. */
+/* Copies the next value, of any type; numbers must be integers. */
 static int copy_value(struct json_reader *r, struct json_writer *w)
 {
     struct str s;
@@ -106,7 +106,7 @@ static int copy_value(struct json_reader *r, struct json_writer *w)
     return more ? -1 : 0;
 }
 
-/* It names tokens by their ids, which stay the same. */
+/* It refers to tokens by their ids, which do not change. */
 static int read_post_processor(struct hf_reader *in)
 {
     struct buf text = {0};
@@ -114,7 +114,7 @@ static int read_post_processor(struct hf_reader *in)
     int null = json_read_null(&in->r);
     if (null)
         return null > 0 ? 0 : -1;
-    w.depth = 1; /* it is the value of a key of the outermost object */
+    w.depth = 1; /* the value of a key in the outermost object */
     w.keyed = true;
     int rc = copy_value(&in->r, &w);
     w.depth = 0;
@@ -126,7 +126,7 @@ static int read_post_processor(struct hf_reader *in)
     return rc;
 }
 
-/* How the model is spelled depends on what came before it. */
+/* The spelling of the model depends on the keys before it. */
 static int read_model(struct hf_reader *in)
 {
     const bool spaces = in->metaspace.replace || in->metaspace.pretokenizer;
@@ -205,7 +205,7 @@ static int check_all(struct hf_reader *in)
     return in->rules_only ? build_special_end(&in->b) : build_end(&in->b);
 }
 
-/* In a directory, the end of a text and padding are said by the files beside it. */
+/* In a directory, the files beside it name the tokens that end a text and pad. */
 static int take_roles(struct hf_reader *in, const struct model_source *from)
 {
     struct hf_config c = {0};
@@ -221,7 +221,7 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
     int rc = -1;
     if (model_source_says_all(from, "tokenizer.json", e))
         return -1;
-    /* A token has a key and a merge: about 85 bytes when pretty-printed, half of that when compact. */
+    /* A token has a key and a merge: about 85 bytes if pretty-printed, half of that if compact. */
     if (!build_init(&in.b, m, from->name, in.rules_only ? 0 : model_file_size(from->fd) / 80, e) &&
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
         rc = read_top(&in) || hf_take_added(&in) || check_all(&in) || take_roles(&in, from) ? -1 : 0;

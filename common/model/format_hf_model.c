@@ -55,7 +55,7 @@ static int read_pair(struct hf_reader *in)
     return build_merge(&in->b, left, right);
 }
 
-/* "left right"; a header is passed over, as in Hugging Face. */
+/* "left right"; headers are skipped, as in Hugging Face. */
 static int read_line(struct hf_reader *in)
 {
     struct str s;
@@ -76,7 +76,7 @@ static int read_line(struct hf_reader *in)
     return build_merge(&in->b, left, right);
 }
 
-/* Pairs or strings, but not both, as in Hugging Face. */
+/* Merges are arrays or strings, but not both, as in Hugging Face. */
 static int read_merges(struct hf_reader *in)
 {
     struct json_reader *r = &in->r;
@@ -105,7 +105,7 @@ static int read_merges(struct hf_reader *in)
     }
 }
 
-/* Skip the vocabulary and the merges, by the steps that read them: of these, fast ones are known. */
+/* Skips the vocabulary and the merges with the calls that read them, which have fast versions. */
 
 static int skip_vocab(struct json_reader *r)
 {
@@ -138,7 +138,7 @@ static int skip_merges(struct json_reader *r)
     return -1;
 }
 
-/* Reads a number or null. Whether it is other than 0. */
+/* Reads a number or null and sets whether it differs from 0. */
 static int read_dropout(struct json_reader *r)
 {
     int null = json_read_null(r);

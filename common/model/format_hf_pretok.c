@@ -1,7 +1,7 @@
 /* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
  *
- * Each step becomes a regex, and how it splits the pieces of those before it (enum split_how). A regex that Hugging
- * Face tokenizers (Oniguruma) may read differently from us (pretok/regex.h) is an error.
+ * Each step becomes a regex and the way it splits the pieces from the previous steps (enum split_how). A regex that
+ * Hugging Face tokenizers (Oniguruma) may interpret differently from pretok/regex.h is an error.
  */
 #include "model/format_hf_internal.h"
 #include "pretok/regex.h"
@@ -34,9 +34,9 @@ static const char *const step_keys[] = {
     "pretokenizers",  NULL,
 };
 
-/* The classes of characters in tokenizers 0.23.3, whose parts have different versions of Unicode; found by trying all
- * characters. Punctuation: of Unicode 8, and ASCII's symbols; what is after it became punctuation later. Whitespace: \w
- * of the crate regex, of Unicode 16. White space is the same in all of them. */
+/* The character classes of tokenizers 0.23.3, whose parts use different versions of Unicode; found by trying all
+ * characters. Punctuation: that of Unicode 8 and the ASCII symbols, minus what became punctuation later. Whitespace: \w
+ * of the regex crate, Unicode 16. White space is the same in all versions. */
 #define PUNCTUATION                                                                                                    \
     "[!-/:-@\\[-`{-~\\p{P}\\x{166D}\\x{111C9}](?<!["                                                                   \
     "\\x{61D}\\x{9FD}\\x{A76}\\x{C77}\\x{C84}\\x{1B4E}-\\x{1B4F}\\x{1B7D}-\\x{1B7F}"                                   \
@@ -53,11 +53,11 @@ static const char *const step_keys[] = {
     "\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}"
 #define WORD "[" WORD_MEMBERS "]"
 
-/* The settings of a step, of whatever type. */
+/* The settings of a step, of any type. */
 struct step {
     struct hf_reader *in;
     struct hf_word type, behavior, replacement, scheme;
-    bool flag[N_STEP_KEYS]; /* of the keys whose value is one */
+    bool flag[N_STEP_KEYS]; /* by key, for keys with a boolean value */
     bool has_children;
     struct buf regex; /* owned */
     uint32_t seen;
@@ -98,7 +98,7 @@ int hf_read_pattern(struct json_reader *r, struct buf *regex)
             return -1;
         if (buf_reserve(regex, 1, r->e))
             return -1;
-        regex->p[regex->len] = '\0'; /* not counted */
+        regex->p[regex->len] = '\0'; /* not included in len */
     }
     return more < 0 ? -1 : regex->len ? 0 : json_read_fail(r, "a pattern must have a \"Regex\" or a \"String\"");
 }
@@ -122,7 +122,7 @@ static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
     return 0;
 }
 
-/* Adds a step that splits by a regex. */
+/* Adds a step that splits with a regex. */
 static int add_step(struct hf_reader *in, struct str regex, enum split_how split)
 {
     /* A built-in pattern of one regex leaves no gap that could be dropped. */
@@ -131,7 +131,7 @@ static int add_step(struct hf_reader *in, struct str regex, enum split_how split
     return build_split(&in->b, regex, (unsigned)split | (in->byte_level ? SPLIT_BYTE_LEVEL : 0));
 }
 
-/* What a behavior does; with invert, matches and gaps change places. */
+/* Maps a behavior to how it splits; invert swaps matches and gaps. */
 static int read_behavior(struct json_reader *r, const struct step *s, bool invert, enum split_how *split)
 {
     static const struct behavior {
@@ -150,7 +150,7 @@ static int read_behavior(struct json_reader *r, const struct step *s, bool inver
     return json_read_fail(r, "pre_tokenizer %s: there is no behavior \"%s\"", s->type.s, s->behavior.s);
 }
 
-/* A regex of the file: that of a built-in pattern, or one that means the same for us. */
+/* Adds a regex of the file: one of a built-in pattern, or one that means the same in our dialect. */
 static int take_regex(struct hf_reader *in, struct str regex, enum split_how split)
 {
     struct buf written = {0};
@@ -174,7 +174,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
     if (in->metaspace.replace && hf_pattern_is(&s->regex, " "))
-        return 0; /* no space is left */
+        return 0; /* no spaces remain after Replace */
     if (!s->regex.len)
         return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
     if (read_behavior(r, s, s->flag[INVERT], &split))
@@ -182,8 +182,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
     return take_regex(in, buf_str(&s->regex), split);
 }
 
-/* As in Hugging Face: the scheme is "always" if there is none, and add_prefix_space, of older files, must not be
- * against it. */
+/* As in Hugging Face, the default scheme is "always", and add_prefix_space, in older files, must not contradict it. */
 static int take_metaspace(struct hf_reader *in, const struct step *s)
 {
     struct hf_metaspace *to = &in->metaspace;
@@ -201,7 +200,7 @@ static int take_metaspace(struct hf_reader *in, const struct step *s)
     return 0;
 }
 
-/* The text after it is in byte-to-unicode form: SPLIT_BYTE_LEVEL. */
+/* After this step, the text is in byte-to-unicode form: SPLIT_BYTE_LEVEL. */
 static int take_byte_level(struct hf_reader *in, const struct step *s)
 {
     struct json_reader *r = &in->r;
@@ -281,7 +280,7 @@ static int take_step(struct hf_reader *in, const struct step *s)
     return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported; see bpe-model(1)", type);
 }
 
-/* One character. */
+/* Reads a string of one character. */
 static int read_delimiter(struct json_reader *r, struct buf *regex)
 {
     struct str s;
@@ -303,7 +302,7 @@ static int read_step_key(void *ctx, int key)
         return hf_read_word(r, &s->type);
     case PATTERN:
         return json_read_peek(r) == '{' ? hf_read_pattern(r, &s->regex)
-                                        : json_read_skip(r); /* of another type of step */
+                                        : json_read_skip(r); /* belongs to another type of step */
     case BEHAVIOR:
         return hf_read_word(r, &s->behavior);
     case DELIMITER:
@@ -324,9 +323,9 @@ static int read_step_key(void *ctx, int key)
     case ADD_PREFIX_SPACE:
     case SPLIT:
         null = hf_read_flag(r, &s->flag[key]);
-        s->seen &= null > 0 ? ~(1U << key) : ~0U; /* of Metaspace, which null leaves out; others need it */
+        s->seen &= null > 0 ? ~(1U << key) : ~0U; /* for Metaspace, null means no key; others need the key */
         return null < 0 ? -1 : 0;
-    default: /* trim_offsets is of no account */
+    default: /* trim_offsets has no effect here */
         return json_read_bool(r, &s->flag[key]);
     }
 }

@@ -1,7 +1,7 @@
 /* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves it.
  *
- * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too.
- * The order of the keys is that of serialization.rs in that project.
+ * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens also in the model's vocabulary.
+ * The keys have the order of serialization.rs in that project.
  */
 #include "model/format_hf_internal.h"
 #include "model/format_merges.h"
@@ -78,7 +78,7 @@ static void put_digits(struct json_writer *w, bool individual)
     json_write_end(w, '}');
 }
 
-/* The step that splits by a regex. */
+/* Writes the step that splits with a regex. */
 static void put_step(struct json_writer *w, struct str regex, enum split_how split)
 {
     bool digit = str_equal(regex, str_of(PATTERN_DIGIT));
@@ -114,7 +114,7 @@ static void put_replace(struct json_writer *w, const char *from, const char *to)
     json_write_end(w, '}');
 }
 
-/* split: of the pre_tokenizer; of the decoder it has no meaning. */
+/* split: for the pre_tokenizer; the decoder ignores it. */
 static void put_metaspace(struct json_writer *w, const char *scheme, bool split)
 {
     put_type(w, "Metaspace");
@@ -133,8 +133,8 @@ static bool has_normalized(const struct model *m)
     return false;
 }
 
-/* Whether the pre_tokenizer Metaspace says what happens to spaces, and not normalizers, which change the text in which
- * "normalized" tokens are found as well. */
+/* Whether the pre_tokenizer Metaspace replaces spaces, rather than normalizers, which also change the text in which
+ * "normalized" tokens are found. */
 static bool has_metaspace(const struct model *m)
 {
     const struct metaspace *s = &m->metaspace;
@@ -147,7 +147,7 @@ static void put_nfc(struct json_writer *w)
     json_write_end(w, '}');
 }
 
-/* NFC, Prepend and Replace, as far as the model has them. */
+/* Writes those of NFC, Prepend and Replace that the model has. */
 static void put_normalizer(struct json_writer *w, const struct model *m)
 {
     const bool nfc = m->normalizer == NORMALIZER_NFC, spaces = m->metaspace.on && !has_metaspace(m),
@@ -213,7 +213,7 @@ static void put_decoder(struct json_writer *w, const struct model *m)
         put_steps(w, &m->decoding);
 }
 
-/* Splits, if there are any, or Metaspace. */
+/* Writes Metaspace or, if there are any, the splits. */
 static void put_character_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex,
                                         const unsigned char *split, size_t n)
 {
@@ -235,8 +235,8 @@ static void put_character_pre_tokenizer(struct json_writer *w, const struct mode
     }
 }
 
-/* The steps: how n regexes split. ByteLevel stands before the first that sees the text in its form, or last; it can
- * have the regex of gpt2 before that, and puts a space before the text, if it is the first step. */
+/* Writes the steps for n regexes. ByteLevel comes before the first regex that sees text in byte-to-unicode form, or
+ * last. It can include the preceding regex if that is gpt2's and, as the first step, put a space before the text. */
 static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex,
                              const unsigned char *split, size_t n)
 {

@@ -1,4 +1,5 @@
-/* format_merges.c - a line for each merge, for people. It has neither ids nor the pattern, so it cannot be read back.
+/* format_merges.c - a line for each merge, for people to read. It has neither ids nor the pattern, so it cannot be read
+ * back.
  */
 #include "model/format_merges.h"
 

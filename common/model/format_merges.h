@@ -11,12 +11,12 @@
 
 #define MERGES_HEADER "#version"
 
-/* Whether a line of merges is a header. Hugging Face drops all such lines, not only the first of a file, and of merges
- * in tokenizer.json that are strings as well. A merge whose left begins so is dropped with them. */
+/* Whether a line of merges is a header. Hugging Face drops all such lines, not only the first of a file, and also
+ * merges in tokenizer.json that are such strings. So it also drops a merge whose left token begins like a header. */
 bool merges_is_header(struct str line);
 
-/* Appends a line for each merge: left, a space, right, both in byte-to-unicode form, so that neither holds a space or a
- * newline. -1: out of memory. */
+/* Appends a line for each merge: left, a space, right. Both are in byte-to-unicode form, so neither contains a space or
+ * a newline. -1: out of memory. */
 int merges_put_lines(struct buf *out, const struct model *m, struct err *e);
 
 #endif

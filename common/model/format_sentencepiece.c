@@ -1,9 +1,9 @@
-/* format_sentencepiece.c - SentencePiece's tokenizer.model of type BPE: a message of protobuf, ModelProto of that
- * project's sentencepiece_model.proto. Read as its model_interface.cc, bpe_model.cc and normalizer.cc do.
+/* format_sentencepiece.c - SentencePiece's tokenizer.model of type BPE: a protobuf message, ModelProto of that
+ * project's sentencepiece_model.proto. Read as in its model_interface.cc, bpe_model.cc and normalizer.cc.
  *
- * It becomes what a tokenizer.json with Prepend, Replace, byte_fallback and fuse_unk becomes. CONTROL and UNKNOWN
- * pieces are special tokens (SentencePiece looks for none in text, as --special=text), USER_DEFINED ones other added
- * tokens.
+ * The model is the same as from a tokenizer.json with Prepend, Replace, byte_fallback and fuse_unk. CONTROL and UNKNOWN
+ * pieces are special tokens (SentencePiece does not recognize them in text, like --special=text); USER_DEFINED pieces
+ * are other added tokens.
  */
 #include "base/sys/bytes.h"
 #include "model/format_hf_internal.h"
@@ -20,11 +20,11 @@ enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 #define TAG(number, wire) ((number) << 3 | (wire))
 
 struct field {
-    uint64_t tag, value;  /* value: of a VARINT or FIXED32 */
-    struct cursor inside; /* of BYTES */
+    uint64_t tag, value;  /* the value of a VARINT or FIXED32 */
+    struct cursor inside; /* the contents of BYTES */
 };
 
-/* The next field of a message. 1; 0: it ends; -1: it is malformed. */
+/* Reads the next field of a message. 1; 0: end of the message; -1: malformed. */
 static int next(struct cursor *c, struct field *f)
 {
     if (c->p == c->end)
@@ -55,14 +55,14 @@ static bool sniff(const unsigned char *p, size_t n)
 
 enum model_type { UNIGRAM = 1, BPE };
 enum piece_type { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
-enum message { MODEL, PIECE, TRAINER, NORMALIZER, DENORMALIZER = 5 }; /* by the number of its field in MODEL */
+enum message { MODEL, PIECE, TRAINER, NORMALIZER, DENORMALIZER = 5 }; /* by its field number in MODEL */
 
 struct sentencepiece {
-    struct hf_reader hf; /* of r only the name and the error */
+    struct hf_reader hf; /* of r, only the name and the error are used */
     const unsigned char *text;
     uint32_t *rank; /* by id: see convert_by_ranks; owned */
     size_t rank_cap, n_bytes;
-    /* Fields, the first three of the last piece. Strings are in the text. */
+    /* Fields. piece, score and piece_type are those of the last piece. Strings point into the text. */
     struct str piece, charsmap, decoder_charsmap, eos, pad;
     uint64_t score, piece_type, type, byte_fallback, suffix, prefix, strip, escape;
 };
@@ -72,7 +72,7 @@ struct sentencepiece {
 static const struct {
     enum message of;
     unsigned tag;
-    size_t to; /* a str of BYTES, else an uint64_t */
+    size_t to; /* a struct str for BYTES, else a uint64_t */
 } members[] = {
     {PIECE, TAG(1, BYTES), MEMBER(piece)},
     {PIECE, TAG(2, FIXED32), MEMBER(score)},
@@ -116,7 +116,7 @@ static int check_piece(const struct sentencepiece *in)
     return why ? bad_piece(in, in->hf.n_vocab, s, why) : 0;
 }
 
-/* Of the bits of a float: the higher, the less. */
+/* Maps the bits of a float to a rank: the higher the score, the lower the rank. */
 static uint32_t rank_of(uint32_t score)
 {
     return score == 1U << 31 ? INT32_MAX : score >> 31 ? score : INT32_MAX - score;
@@ -139,7 +139,7 @@ static int add_piece(struct sentencepiece *in)
     hf->n_vocab++;
     if (build_token(&hf->b, to, len, true, id))
         return -1;
-    if (type == UNKNOWN) /* cut off if it is long */
+    if (type == UNKNOWN) /* truncated if it is long */
         memcpy(hf->unk_token.s, s.p, s.len < sizeof hf->unk_token.s ? s.len : sizeof hf->unk_token.s - 1);
     if (type != UNKNOWN && type != CONTROL && type != USER_DEFINED)
         return 0;
@@ -188,15 +188,16 @@ static int check_settings(const struct sentencepiece *in)
 
 /* ---- The merges ----
  *
- * Two neighbours merge whenever their text together is a token with a score, that of the highest score first, of equal
- * scores the leftmost. A token is always made by the last merge of its own text alone (see model_convert.c), so a list
- * of these, by descending score, says the same.
+ * Two neighbors merge whenever their text together is a token with a score, the highest score first, the leftmost of
+ * equal scores. A token is always made by the last merge of its own text alone (see model_convert.c), so a list of
+ * these merges, by descending score, is equivalent.
  *
- * Equal scores are supported where the tokens are runs of one character c, whose parts are c or others of them
- * (Llama's spaces). From the left, c and c become a run; it merges with the run before it if that makes a token, else
- * with the c after it; if neither does, the next run begins. A list of these with the longest first says the same:
- * elsewhere only c and c can merge, which is the last of them, and the run before, which is longer than c, makes the
- * longer token. No other merges may happen meanwhile: no part may have a lower score than the whole. */
+ * Equal scores are supported if the tokens are sequences of one character c, whose parts are c or shorter sequences
+ * (Llama's spaces). From the left, c and c become a sequence; it merges with the sequence before it if that makes a
+ * token, else with the c after it; if neither does, the next sequence begins. A list of these merges with the longest
+ * first is equivalent: elsewhere only c and c can merge, which is the last in the list, and the sequence before it,
+ * which is longer than c, makes the longer token. No other merges may happen in between, so no part may have a lower
+ * score than the whole. */
 
 static int by_rank(const void *a, const void *b, void *sentencepiece)
 {
@@ -208,14 +209,14 @@ static int by_rank(const void *a, const void *b, void *sentencepiece)
                                       : (g > h) - (g < h);
 }
 
-/* The rank of a token that a merge makes; of a character, other. */
+/* The rank of a token that a merge makes, or `other` for a character. */
 static uint32_t made_at(const struct sentencepiece *in, uint32_t id, uint32_t other)
 {
     const struct model_token *t = &in->hf.m->token[id];
     return t->len > utf8_char_len(t->p[0]) ? in->rank[id] : other;
 }
 
-/* Whether it makes a run of one character, of such and of runs of the same score. */
+/* Whether a merge makes a sequence of one character, from that character and sequences of it with the same score. */
 static bool makes_run(const struct sentencepiece *in, const struct merge *g)
 {
     const struct model_token *t = &in->hf.m->token[g->result];
@@ -228,7 +229,7 @@ static int set_merges(struct sentencepiece *in)
 {
     struct model *m = in->hf.m;
     size_t missing;
-    bool tied = false, other = false; /* there are equal scores; there is what is not supported with them */
+    bool tied = false, other = false; /* equal scores exist; merges exist that are not supported with them */
     if (convert_by_ranks(m, in->rank, &missing, in->hf.r.e))
         return -1;
     qsort_r(m->merge, m->n_merges, sizeof *m->merge, by_rank, in);
@@ -296,7 +297,7 @@ static int read_sentencepiece(struct model *m, struct model_source *from, struct
 const struct model_format format_sentencepiece = {
     .name = "sentencepiece",
     .content = "SentencePiece's tokenizer.model",
-    .in_directory = "tokenizer.model", /* found as that of .tiktoken */
+    .in_directory = "tokenizer.model", /* the format of .tiktoken finds it */
     .is_binary = true,
     .sniff = sniff,
     .read = read_sentencepiece,

@@ -2,8 +2,8 @@
  * tokens. Read as mistral_common reads it (tokens/tokenizers/tekken.py of that project).
  *
  * The special tokens have the first default_num_special_tokens ids, named by the file or <SPECIAL_n>; the ranks follow.
- * Ranks beyond default_vocab_size are left out. Settings for images, audio and chats are ignored. (mistral_common looks
- * for no special tokens in text: it encodes text as --special=text does.)
+ * Ranks beyond default_vocab_size are left out. Settings for images, audio and chats are ignored. (mistral_common does
+ * not recognize special tokens in text: it encodes text like --special=text.)
  */
 #include "base/sys/base64.h"
 #include "model/formats.h"
@@ -22,9 +22,9 @@ struct tekken {
     struct build b;
     const struct model_source *from;
     struct str regex;
-    char version[8]; /* cut off if it is longer */
+    char version[8]; /* truncated if it is longer */
     uint64_t vocab_size, n_special;
-    struct str *token, *special; /* owned; in order; their bytes are the model's */
+    struct str *token, *special; /* owned, in order; their bytes belong to the model */
     size_t n_tokens, tokens_cap, n_named, named_cap;
     bool has_special; /* the file lists special tokens */
 };
@@ -76,7 +76,7 @@ static int read_config(struct tekken *t)
     return 0;
 }
 
-/* A token or a special token, which are objects with a rank and a string. */
+/* A token or a special token: an object with a rank and a string. */
 struct entry {
     struct tekken *t;
     uint64_t rank;
@@ -119,7 +119,7 @@ static int read_special_key(void *ctx, int key)
     return in->text.p ? 0 : -1;
 }
 
-/* Reads a list, in which each rank is that of its place. */
+/* Reads a list, in which each rank must equal the index of its item. */
 static int read_list(struct tekken *t, bool special)
 {
     static const char *const token[] = {"rank", "token_bytes", NULL}, *const named[] = {"rank", "token_str", NULL};
@@ -174,7 +174,7 @@ static int read_top(struct tekken *t)
 
 /* ---- The model ---- */
 
-/* The special tokens of files that do not list them: of versions up to v7. */
+/* The special tokens of files that do not list them (versions up to v7). */
 static const char *const usual[] = {"<unk>",
                                     "<s>",
                                     "</s>",
@@ -264,9 +264,9 @@ static int read_tekken(struct model *m, struct model_source *from, struct err *e
     return rc;
 }
 
-/* ---- Recognizing it ---- */
+/* ---- Recognition ---- */
 
-/* Whether the string that begins after p's quote is this key, with a value that begins with c. */
+/* Whether the string after the quote at p is this key, with a value that begins with c. */
 static bool is_member(const unsigned char *p, const char *key, char c)
 {
     const char *at = (const char *)p + 1;
@@ -280,7 +280,7 @@ static bool is_member(const unsigned char *p, const char *key, char c)
     return at[strspn(at, " \t\r\n")] == c;
 }
 
-/* Whether it is an object with one of these members, which neither tokenizer.json nor vocab.json has. */
+/* Whether the file is an object with a member that neither tokenizer.json nor vocab.json has. */
 static bool sniff(const unsigned char *p, size_t n)
 {
     size_t depth = 0;

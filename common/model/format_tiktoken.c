@@ -1,9 +1,9 @@
-/* format_tiktoken.c - a .tiktoken file, and a JSON file next to it (the sidecar, PATH.json) with what a .tiktoken file
- * cannot express: the pattern and the special tokens. Without a sidecar, the command line may give these; or, in a
- * directory as from_pretrained has it, tokenizer_config.json the special tokens (format_hf_config.h).
+/* format_tiktoken.c - a .tiktoken file, and a JSON file beside it (the sidecar, PATH.json) with what a .tiktoken file
+ * cannot express: the pattern and the special tokens. Without a sidecar, the command line may give them; or, in a
+ * directory for from_pretrained, tokenizer_config.json may contain the special tokens (format_hf_config.h).
  *
- * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes, and special tokens
- * another map by string.
+ * In tiktoken a token's rank is both its id and its priority as a merge. Ranks are a map by bytes, and special tokens
+ * are another map, by string.
  */
 #include "base/io/fd.h"
 #include "base/sys/base64.h"
@@ -117,7 +117,7 @@ static int check_size(struct json_reader *r, const struct build *b, uint64_t n)
                                 (unsigned long long)n, b->n_tokens, (unsigned long)b->m->n_ids - 1);
 }
 
-/* tiktoken always needs a regex: this one matches any text as a whole. */
+/* tiktoken always needs a regex; this one matches any whole text. */
 static const char everything[] = "[\\s\\S]+";
 
 enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256 };
@@ -145,7 +145,7 @@ static int read_sidecar_key(void *ctx, int key)
     return 0;
 }
 
-/* The regex, which must be that of the pattern, if this has a name that is known. */
+/* Takes the regex, which must be that of the pattern if the pattern's name is known. */
 static int take_regex(struct json_reader *r, struct build *b, struct str regex)
 {
     const struct pattern *named = b->m->pattern ? pattern_find(str_of(b->m->pattern)) : NULL;
@@ -223,12 +223,12 @@ static int take_options(struct build *b, const struct model_source *from)
         if (take_option(b, from->special[i]))
             return -1;
     }
-    if (pattern && !strcmp(from->pattern_name, "cl100k")) /* tiktoken's is meant; llama3 is not that one */
+    if (pattern && !strcmp(from->pattern_name, "cl100k")) /* this means tiktoken's variant; llama3 does not */
         pattern = pattern_at(PATTERN_CL100K_TIKTOKEN);
     return pattern ? build_pattern(b, pattern) : 0;
 }
 
-/* Sets *path to the sidecar's path, to be freed, or to NULL: there is none. -1: out of memory. */
+/* Sets *path to the sidecar's path, which the caller frees, or to NULL if there is no sidecar. -1: out of memory. */
 static int find_sidecar(char **path, const struct model_source *from, struct err *e)
 {
     *path = NULL;
@@ -247,8 +247,8 @@ static int find_sidecar(char **path, const struct model_source *from, struct err
 
 /* ---- A directory ---- */
 
-/* Special tokens with their ids; ids between the ranks and these, and between these, are reserved tokens, as Kimi's
- * tokenizer and transformers name them. */
+/* Adds special tokens with their ids. Unused ids before and between them become reserved tokens, with the names that
+ * Kimi's tokenizer and transformers use. */
 static int take_decoder(struct build *b, const struct hf_config *c, const struct hf_tokens *tokens)
 {
     enum { MAX_RESERVED = 1 << 16 };
@@ -273,7 +273,7 @@ static int take_decoder(struct build *b, const struct hf_config *c, const struct
     return 0;
 }
 
-/* Takes special tokens from tokenizer_config.json. 1: done; 0: it has none with ids. */
+/* Takes special tokens from tokenizer_config.json. 1: done; 0: it has no tokens with ids. */
 static int take_config(struct build *b, const struct model_source *from, struct hf_config *c)
 {
     struct hf_tokens tokens = {0};
@@ -288,7 +288,7 @@ static int take_config(struct build *b, const struct model_source *from, struct 
     return rc;
 }
 
-/* The sidecar if there is one, else the options, and, in a directory, tokenizer_config.json. */
+/* Reads the sidecar if there is one, else takes the options and, in a directory, tokenizer_config.json. */
 static int read_rest(struct build *b, const struct model_source *from, const struct buf *ranks, struct hf_config *c)
 {
     char *sidecar;
@@ -326,7 +326,7 @@ static int read_tiktoken(struct model *m, struct model_source *from, struct err 
     return rc;
 }
 
-/* Whether it begins with a line `base64 rank`. */
+/* Whether the file begins with a line `base64 rank`. */
 static bool sniff(const unsigned char *p, size_t n)
 {
     const char *line = (const char *)p;
@@ -399,7 +399,7 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
         json_write_uint(&w, m->special[i].id);
     }
     json_write_end(&w, '}');
-    json_write_key(&w, "explicit_n_vocab"); /* tiktoken accepts it only if all ids are used */
+    json_write_key(&w, "explicit_n_vocab"); /* tiktoken accepts this key only if all ids are used */
     if (is_dense(m))
         json_write_uint(&w, m->n_ids);
     else
@@ -422,7 +422,7 @@ static int write_tiktoken(struct model_files *to, const struct model *m, struct 
     return rc;
 }
 
-/* Kimi's name, and Llama 3's, which SentencePiece has as well. */
+/* The names of Kimi and of Llama 3. SentencePiece uses the second, too. */
 static const char *const files[] = {"tiktoken.model", "tokenizer.model", NULL};
 
 const struct model_format format_tiktoken = {

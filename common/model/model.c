@@ -13,8 +13,8 @@
 /* ---- Memory ---- */
 
 enum {
-    FIRST_PIECE = 256 << 10, /* bytes; each further piece is twice as large, up to LAST_PIECE, */
-    LAST_PIECE = 2 << 20,    /* which is a huge page */
+    FIRST_PIECE = 256 << 10, /* bytes; each further piece is twice as large, up to LAST_PIECE */
+    LAST_PIECE = 2 << 20,    /* the size of a huge page */
 };
 
 struct model_arena {
@@ -62,7 +62,7 @@ void model_free(struct model *m)
     *m = (struct model){0};
 }
 
-/* ---- Looking things up ---- */
+/* ---- Lookup ---- */
 
 int model_index(struct model *m, struct err *e)
 {
@@ -76,7 +76,7 @@ int model_index(struct model *m, struct err *e)
             continue;
         uint32_t hash = token_hash(&m->index, t->p, t->len, t->vocab);
         struct hash_slot *s = token_slot(&m->index, m->token, t->p, t->len, t->vocab, hash);
-        if (!s->n1) /* of equal ones the first counts */
+        if (!s->n1) /* the first of equal tokens counts */
             *s = (struct hash_slot){hash, id + 1};
     }
     return 0;
@@ -142,8 +142,8 @@ int model_regexes(const struct model *m, enum pattern_dialect dialect, const str
 
 /* ---- Special tokens with a role ---- */
 
-/* The first of these names (ends with NULL) that is a special token; only if there is none, an added token that is not
- * special: Gemma's </s> is that of HTML. */
+/* The first of these names (ended by NULL) that is a special token; if there is none, the first that is another added
+ * token. Special ones come first because Gemma's </s> is an HTML tag. */
 static const struct model_special *find_usual(const struct model *m, const char *const *usual)
 {
     const struct model_special *other = NULL;
@@ -160,7 +160,7 @@ static const struct model_special *find_usual(const struct model *m, const char 
     return other;
 }
 
-/* But that is not the one for padding. */
+/* The only special token, unless it is for padding. */
 static const struct model_special *only_special(const struct model *m)
 {
     const struct model_special *only = NULL, *pad = model_pad(m);
@@ -172,7 +172,7 @@ static const struct model_special *only_special(const struct model *m)
     return only != pad ? only : NULL;
 }
 
-/* DeepSeek's names have fullwidth bars, and low blocks for spaces. */
+/* DeepSeek's names have fullwidth bars, and lower blocks instead of spaces. */
 #define BAR "\xEF\xBD\x9C"
 #define BLOCK "\xE2\x96\x81"
 
@@ -199,10 +199,11 @@ const struct model_special *model_pad(const struct model *m)
 
 /* ---- The fingerprint ---- */
 
-/* The hash is taken of a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for
- * the next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids, and
- * the number of merges that follow: none if results are in the order of their ids; for each merge the three ids. Of
- * a model of characters, then: spelling, whether unknown ones become bytes, whether they fuse, and what they become. */
+/* The hash covers a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for the
+ * next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids; the
+ * number of merges that follow (none if results are in the order of their ids); for each merge the three ids. For a
+ * model of characters, it ends with the spelling, whether unknown characters become bytes, whether they fuse, and the
+ * token that they become. */
 struct hasher {
     uint64_t hash;
     size_t n;

@@ -1,7 +1,7 @@
 /* model_build.c - see model_build.h.
  *
- * A vocabulary has some 100,000 tokens, so the work for each must be small. Most of the time is memory access: tokens
- * are put into the index, and looked up for merges, in batches, whose slots and tokens are prefetched.
+ * A vocabulary has about 100,000 tokens, so each must take little work. Memory access takes most of the time, so tokens
+ * are put into the index, and looked up for merges, in batches whose slots and tokens are prefetched.
  */
 #include "model/model_build.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    SMALLEST = 16 << 10, /* bytes of an array */
-    MAX_GAPS = 1 << 24   /* the largest id may exceed the number of tokens by this much */
+    SMALLEST = 16 << 10, /* initial size of an array in bytes */
+    MAX_GAPS = 1 << 24   /* how much the largest id may exceed the number of tokens */
 };
 
 /* ---- Memory ---- */
@@ -25,15 +25,15 @@ const unsigned char *build_copy(struct build *b, const void *p, size_t n)
         return NULL;
     if (n)
         memcpy(to, p, n);
-    to[n] = '\0'; /* some are used as C strings */
+    to[n] = '\0'; /* some copies are used as C strings */
     model_keep(b->m, n + 1);
     return to;
 }
 
 /* ---- Tokens ---- */
 
-/* Makes *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, hold at least n bytes, by doubling
- * it; a new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
+/* Grows *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, to at least n bytes by doubling it;
+ * the size of a new array is a power of two. New memory is zeroed. -1: out of memory, nothing is changed. */
 static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
     void *old, *new;
@@ -51,7 +51,7 @@ static int grow(struct build *b, void *array, size_t *bytes, size_t n, const cha
     return 0;
 }
 
-/* Makes room for token[0 .. n); the new ones are unused. */
+/* Grows the array to token[0 .. n); new entries are unused. */
 static int grow_tokens(struct build *b, size_t n)
 {
     return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
@@ -88,7 +88,7 @@ int build_tokens_end(struct build *b)
     return 0;
 }
 
-/* Puts a token at its id, which can be found from build_tokens_end on. */
+/* Stores a token at its id. It can be found after build_tokens_end. */
 static int put_token(struct build *b, struct model_token t, uint32_t id)
 {
     b->m->token[id] = t;
@@ -169,7 +169,7 @@ static int find_merge(struct build *b, const struct build_merge *w)
     uint32_t right = token_slot(x, m->token, p + w->left_len, w->right_len, true, w->right_hash)->n1 - 1;
     if (right == MODEL_NO_ID)
         return no_token(b, rank, w, "right", w->left_len, w->right_len);
-    /* A merge's result is mostly the next id. */
+    /* The result of a merge is usually the next id. */
     uint32_t result = rank ? m->merge[rank - 1].result + 1 : 0;
     if (result >= m->n_ids || !m->token[result].p || !token_is(&m->token[result], p, len, true))
         result = model_find(m, p, len);
@@ -183,7 +183,8 @@ static int find_merge(struct build *b, const struct build_merge *w)
     return 0;
 }
 
-/* Prefetches the tokens that the merges most probably name: their slots, prefetched before, are in cache by now. */
+/* Prefetches the tokens that the merges most probably refer to. Their slots were prefetched earlier and are in cache
+ * now. */
 static void ask_for_tokens(const struct build *b)
 {
     const struct hash_index *t = &b->m->index.slots;
@@ -206,7 +207,7 @@ static int find_merges(struct build *b)
     struct model *m = b->m;
     size_t max = m->n_merges + b->n_wait;
     if (!m->merge && max < b->n_tokens)
-        max = b->n_tokens; /* about one merge per token */
+        max = b->n_tokens; /* there is about one merge per token */
     if (grow(b, &m->merge, &m->merge_bytes, max * sizeof *m->merge, "the merges"))
         return -1;
     if (!b->made) {

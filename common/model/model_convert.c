@@ -1,12 +1,12 @@
-/* model_convert.c - whether a format can say what a model is: merges as ranks, and ranks as merges.
+/* model_convert.c - converts ranks to merges, and checks that merges can be expressed as ranks.
  *
- * In tiktoken two neighbours merge whenever their bytes together are a token, the lowest rank first. Let a token's
- * bytes alone be merged so, to the end. If that gives the token, the last merge was of two tokens: these two are its
- * merge, and all such merges by rank say the same as the ranks do. For, inside any text, take two neighbours whose
- * bytes together are the token t, at the time they merge. No merge has crossed the ends of t, so what happened inside
- * it is what happens to t's bytes alone (merges are taken by rank, and of one rank from the left), and before that
- * came to its end it had two parts but once: those two. If it does not give the token, no text makes it by merging;
- * tiktoken then gives it only for a pretoken that it is as a whole.
+ * In tiktoken two neighbors merge whenever their bytes together are a token, the lowest rank first. Merge the bytes of
+ * a single token in this way until nothing more merges. If the result is the token, the last merge was of two tokens:
+ * these two are its merge, and the list of all such merges by rank is equivalent to the ranks. Proof: inside any text,
+ * take two neighbors whose bytes together are the token t, at the time when they merge. No merge has crossed the ends
+ * of t, so the same happened inside t as to t's bytes alone (merges are taken by rank, and within a rank from the
+ * left), and there t had exactly two parts only once: those two. If the result is not the token, no text makes it by
+ * merging; tiktoken then gives it only for a pretoken that equals the token.
  */
 #include "model/model_convert.h"
 
@@ -22,8 +22,8 @@
 
 /* ---- Tokens by their bytes ---- */
 
-/* The hash of a string is a polynomial in a secret point, modulo 2^61 - 1: that of each part of a string is then known
- * from those of two prefixes, so that a long token costs no more than its length. */
+/* The hash of a string is a polynomial at a secret point, modulo 2^61 - 1. The hash of any substring then follows from
+ * those of two prefixes, so the cost of a long token is proportional to its length. */
 __extension__ typedef unsigned __int128 u128;
 
 #define PRIME (((uint64_t)1 << 61) - 1)
@@ -43,15 +43,15 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 struct part {
     uint32_t from, len;     /* its bytes in the token */
-    uint32_t id;            /* the token it is at present */
-    uint32_t before, after; /* its neighbours; NONE: there is none */
+    uint32_t id;            /* its current token */
+    uint32_t before, after; /* its neighbors; NONE: no neighbor */
 };
 
 #define NONE UINT32_MAX
 
-/* Two neighbours that may merge. */
+/* Two neighbors that may merge. */
 struct candidate {
-    uint32_t rank, left; /* the part on the left */
+    uint32_t rank, left; /* the left part */
     uint32_t left_id, right_id, result;
 };
 
@@ -60,13 +60,13 @@ struct token_merger {
     const struct model *m; /* borrowed */
     struct err *e;         /* borrowed */
     uint64_t point;
-    bool by_rank;             /* else by the list of merges */
+    bool by_rank;             /* otherwise by the list of merges */
     const uint32_t *rank;     /* if by_rank: by id; NULL: ids are ranks; borrowed */
     struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
     struct hash_index pairs;  /* else: the merges, by their pair */
-    uint64_t *power, *prefix; /* powers of the point; hashes of the prefixes of the current token */
+    uint64_t *power, *prefix; /* powers of the point, and hashes of the prefixes of the current token */
     struct part *part;
-    struct candidate *heap; /* the smallest rank first, of equal ones the leftmost */
+    struct candidate *heap; /* the smallest rank first, the leftmost of equal ranks */
     size_t n_heap, heap_cap;
 };
 
@@ -200,7 +200,7 @@ static const struct merge *find_pair(const struct token_merger *f, uint32_t left
     return NULL;
 }
 
-/* Puts the part and the one after it on the heap if they can merge. */
+/* Puts a part and the next one on the heap if they can merge. */
 static int look(struct token_merger *f, const struct model_token *t, uint32_t left)
 {
     const struct part *l = &f->part[left];
@@ -217,7 +217,7 @@ static int look(struct token_merger *f, const struct model_token *t, uint32_t le
     return g ? push(f, (struct candidate){(uint32_t)(g - f->m->merge), left, l->id, r->id, g->result}) : 0;
 }
 
-/* Sets the parts that merging starts from, bytes or characters; returns their number. */
+/* Sets the initial parts, bytes or characters; returns their number. */
 static uint32_t start(struct token_merger *f, const struct model_token *t)
 {
     const bool characters = model_of_characters(f->m);
@@ -233,7 +233,7 @@ static uint32_t start(struct token_merger *f, const struct model_token *t)
     return n;
 }
 
-/* The merge that makes the token. 1; 0: there is none; -1: out of memory. */
+/* Finds the merge that makes the token. 1: found; 0: no such merge; -1: out of memory. */
 static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 {
     const struct model_token *t = &f->m->token[id];
@@ -244,7 +244,7 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
     while (f->n_heap) {
         struct candidate c = pop(f);
         struct part *l = &f->part[c.left];
-        /* The parts may have changed since: other ids, or (len 0) merged into another part. */
+        /* The parts may have changed since: their ids, or they were merged into another part (len 0). */
         if (!l->len || l->id != c.left_id || l->after == NONE || f->part[l->after].id != c.right_id)
             continue;
         struct part *r = &f->part[l->after];
@@ -266,14 +266,14 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 
 /* ---- From ranks to merges ---- */
 
-/* The size of the array that find_merges allocates. */
+/* The size in bytes of the array that find_merges allocates. */
 static size_t merges_bytes(const struct model *m)
 {
     return (m->n_ids + (size_t)1) * sizeof(struct merge);
 }
 
-/* The merges of all tokens, by id. by_rank, rank: as in struct token_merger. *missing: how many tokens have none; *one:
- * the first of them. */
+/* Finds the merges of all tokens, by id. by_rank, rank: as in struct token_merger. *missing: the number of tokens
+ * without a merge; *one: the first of them. */
 static int find_merges(const struct model *m, bool by_rank, const uint32_t *rank, struct merge **merges, size_t *n,
                        size_t *missing, uint32_t *one, struct err *e)
 {
@@ -314,7 +314,7 @@ static int check_key(struct model *m, const struct model_special *s, struct buf 
 {
     char name[60];
     key->len = 0;
-    if (m->token[s->id].vocab) /* it is itself that token */
+    if (m->token[s->id].vocab) /* the special token is itself that token */
         return 0;
     if (buf_reserve(key, s->len + BYTE_LEVEL_PAD, e))
         return -1;
@@ -367,7 +367,7 @@ int convert_to_merges(struct model *m, struct err *e)
     if (check_keys(m, e))
         return -1;
     for (size_t i = 0; i < m->n_special; i++)
-        m->special[i].keyed = true; /* then the ids need not be those that Hugging Face would assign */
+        m->special[i].keyed = true; /* otherwise the ids may differ from those that Hugging Face would assign */
     return 0;
 }
 
@@ -378,8 +378,8 @@ static bool same_merge(const struct merge *a, const struct merge *b)
     return a->left == b->left && a->right == b->right && a->result == b->result;
 }
 
-/* Whether the model's merges are those of the ranks, in order. There may be others that make the same token, right
- * before or after: they never happen (see above). */
+/* Checks that the model's merges are those of the ranks, in order. Other merges of the same token, directly before or
+ * after, are allowed: they never happen (see above). */
 static int compare_merges(const struct model *m, const struct merge *want, size_t n, struct err *e)
 {
     static const char sorry[] = "a .tiktoken file cannot say what the merges are: in it ids are ranks";
@@ -432,7 +432,7 @@ int convert_to_ranks(struct model *m, struct err *e)
     return rc;
 }
 
-/* Tokens for unknown characters are made otherwise. */
+/* Tokens for unknown characters are not made by merging, so they do not count. */
 static int unreached_by_characters(const struct model *m, size_t *n, uint32_t *first, struct err *e)
 {
     struct character_model c;

@@ -8,23 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Gives a model that merges by rank a list of merges; any other stays unchanged. -1: out of memory, or (EX_USAGE) a
- * special token would have the key of another in a vocabulary whose keys are in byte-to-unicode form. */
+/* Gives a model that merges by rank a list of merges; other models remain unchanged. -1: out of memory, or (EX_USAGE) a
+ * special token would have the key of another token in a vocabulary whose keys are in byte-to-unicode form. */
 int convert_to_merges(struct model *m, struct err *e);
 
-/* Gives a model the list of merges, by id of the result, that is equal to merging two neighbours whenever their text is
- * a token of the vocabulary, that of the lowest rank first, of equal ranks the leftmost: for each token that by which
- * it is made. *missing: how many are not. rank: by id, or CONVERT_NO_RANK: not made; NULL: ids are ranks. Of
- * characters, left or right may be MODEL_NO_ID: the token is made of one that is no token. -1: out of memory. */
+/* Gives a model the list of merges, by id of the result, that is equivalent to merging two neighbors whenever their
+ * text is a token of the vocabulary, the lowest rank first, the leftmost of equal ranks. Each token gets the merge that
+ * makes it; *missing is the number of tokens that no merge makes. rank is indexed by id (CONVERT_NO_RANK: not made);
+ * NULL: ids are ranks. In a model of characters, left or right is MODEL_NO_ID if it is a character that is not a token.
+ * -1: out of memory. */
 #define CONVERT_NO_RANK UINT32_MAX
 int convert_by_ranks(struct model *m, const uint32_t *rank, size_t *missing, struct err *e);
 
-/* Checks that a model gives the same ids when it merges by rank. Nothing is changed. -1: out of memory, or (EX_USAGE)
- * it does not; the message says where. */
+/* Checks that a model gives the same ids when it merges by rank. It changes nothing. -1: out of memory, or (EX_USAGE)
+ * ids would differ; the message names a token. */
 int convert_to_ranks(struct model *m, struct err *e);
 
-/* The number of vocabulary tokens that merging never makes, not even from their own bytes alone, and the first of them
- * (or MODEL_NO_ID). -1: out of memory. */
+/* Sets *n to the number of vocabulary tokens that merging never makes, not even from only their own bytes, and *first
+ * to the first of them (or MODEL_NO_ID). -1: out of memory. */
 int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct err *e);
 
 #endif

@@ -16,7 +16,7 @@ size_t model_file_size(int fd)
     return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
 }
 
-/* Reads until b has `max` bytes, or the file has ended. */
+/* Reads until b has `max` bytes or the file ends. */
 static int read_up_to(int fd, const char *name, struct buf *b, size_t max, struct err *e)
 {
     while (b->len < max) {

@@ -1,5 +1,5 @@
-/* model_file.h - the bytes of a model's file, and names of files, for the readers of all formats; the files
- * to write. */
+/* model_file.h - reads a model's file and builds file names, for the readers of all formats; the set of files to
+ * write. */
 #ifndef BPE_MODEL_MODEL_FILE_H
 #define BPE_MODEL_MODEL_FILE_H
 
@@ -14,20 +14,21 @@
 
 /* Fills head with the first bytes of fd; a small file is read completely. */
 int model_file_head(int fd, const char *name, struct buf *head, struct err *e);
-/* A JSON reader positioned at the start of the file; json_read_free afterwards. */
+/* Sets up a JSON reader at the start of the file; call json_read_free afterwards. */
 int model_file_json(struct json_reader *r, int fd, const char *name, struct err *e);
 /* Appends the rest of the file, at most MODEL_FILE_MAX, and JSON_READ_PAD zeros that are not counted. */
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
 size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 
-/* The path of `name` in the directory at path, or in that of the file at path. To be freed. NULL: out of memory. */
+/* The path of `name` in the directory at path, or in that of the file at path. The caller frees it. NULL: out of
+ * memory. */
 char *model_file_join(const char *path, bool is_directory, const char *name, struct err *e);
 
-enum { MODEL_FILES = 3 }; /* files of a model, at most */
+enum { MODEL_FILES = 3 }; /* maximum number of files of a model */
 
-/* The files to write, at least one. The last one appears last: if it exists, so do the others. */
+/* The files to write, at least one. The last one is put in place last, so if it exists, the others do, too. */
 struct model_files {
-    bool alone; /* only one file can be written: the one without a suffix */
+    bool alone; /* only one file can be written, the one without a suffix */
     size_t n;
     struct model_file {
         const char *suffix; /* static: appended to the path; "/name" is a file in a directory at this path */

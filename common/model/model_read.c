@@ -1,5 +1,5 @@
 /* model_read.c - see model_read.h. The format of a model is recognized by which files exist and by how a file begins,
- * not by the ending of its name.
+ * not by its file name extension.
  */
 #include "model/model_read.h"
 
@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- What is no model ---- */
+/* ---- Not a model ---- */
 
-/* Lists the formats for messages, in *out as a string: by the contents of a directory, or of a file. */
+/* Writes the list of formats to *out, as a string for messages: what a directory must contain, or what a file may
+ * be. */
 static int put_formats(struct buf *out, bool directory, const char *between, struct err *e)
 {
     const struct model_format *f;
@@ -35,7 +36,7 @@ static int no_directory(const char *path, struct err *e)
     return -1;
 }
 
-/* Reports that it is not a model. p: the first bytes of the file, after blanks. */
+/* Reports that the file is not a model. p: its first bytes, after blanks. */
 static int no_model(const struct model_source *from, const char *p, struct err *e)
 {
     static const struct {
@@ -103,7 +104,7 @@ static int read_file(struct model *m, struct model_source *from, struct err *e)
     return rc;
 }
 
-/* Reads the file in the directory by which the format is recognized, if it exists. 1: read; 0: it does not exist. */
+/* Reads the file by which the format is recognized from the directory. 1: read; 0: no such file; -1: error. */
 static int read_file_inside(struct model *m, const struct model_format *f, const struct model_source *from,
                             struct err *e)
 {
@@ -136,7 +137,7 @@ static int read_source(struct model *m, struct model_source *from, struct err *e
     return from->is_directory ? no_directory(from->path, e) : read_file(m, from, e);
 }
 
-/* A file without a name, all of which is its head: the descriptor has no more. */
+/* Reads the contents as a file that is entirely in `head`; its descriptor has no more bytes. */
 static int read_contents(struct model *m, struct model_source *from, struct str contents, struct err *e)
 {
     static const unsigned char pad[JSON_READ_PAD];
@@ -161,7 +162,7 @@ static int read_with(struct model *m, const char *path, struct str contents, con
 {
     static const struct model_opts none;
     const struct model_opts *o = opts ? opts : &none;
-    struct model_source from = {.path = contents.p ? "-" : path, /* as standard input: nothing is beside it */
+    struct model_source from = {.path = contents.p ? "-" : path, /* as for standard input: no files are beside it */
                                 .name = path,
                                 .fd = -1,
                                 .pattern_name = o->pattern,
@@ -172,7 +173,7 @@ static int read_with(struct model *m, const char *path, struct str contents, con
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;
     int rc = contents.p ? read_contents(m, &from, contents, e) : read_source(m, &from, e);
-    if (!m->by_rank && !m->ignore_merges) /* frees its memory for the tables of encoding */
+    if (!m->by_rank && !m->ignore_merges) /* frees memory that the encoding tables need */
         token_index_free(&m->index);
     if (rc)
         model_free(m);

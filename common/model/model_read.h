@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Options of the command line for files that do not contain these. All borrowed; zeroed: none given. */
+/* Command-line options for files that do not contain these settings. All borrowed; zeroed: none given. */
 struct model_opts {
-    const char *pattern;        /* the name of a built-in pattern, or NULL; for a .tiktoken file cl100k is tiktoken's,
-                                   but llama3 is not */
-    const char *const *special; /* "TOKEN" (gets the next id above all others) or "TOKEN=ID" */
+    const char *pattern;        /* the name of a built-in pattern, or NULL; for a .tiktoken file, cl100k (but not
+                                   llama3) means tiktoken's variant */
+    const char *const *special; /* "TOKEN" (which gets the next id above all others) or "TOKEN=ID" */
     size_t n_special;
-    bool rules_only; /* only the pattern and the added tokens are asked for: a format may leave out the vocabulary, and
-                        what is to be checked by it. The model has no tokens then, and cannot encode or decode */
+    bool rules_only; /* read only the pattern and the added tokens: a format may skip the vocabulary and the checks that
+                        need it. The model then has no tokens and cannot encode or decode */
 };
 
 /* Reads the model at path ("-": standard input): a file, or a directory, of any format in formats.h. Pattern and
@@ -25,7 +25,7 @@ struct model_opts {
  * EX_DATAERR (what is wrong, or not supported, is named), EX_IOERR, EX_OSERR. */
 int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
 
-/* The same of the contents of a file, which messages call by this name; nothing beside it is read. */
+/* The same for the contents of a file, which messages call `name`. No files beside it are read. */
 int model_read_contents(struct model *m, struct str contents, const char *name, const struct model_opts *opts,
                         struct err *e);
 

@@ -1,14 +1,14 @@
-/* model_remarks.h - what a program remarks on a model that it has written: what the format does not say. */
+/* model_remarks.h - warnings about a model that a program has written: what the format cannot express. */
 #ifndef BPE_MODEL_MODEL_REMARKS_H
 #define BPE_MODEL_MODEL_REMARKS_H
 
 #include "model/formats.h"
 #include "model/model.h"
 
-/* As program_note (base/cli/program.h): `name` is the program's. */
+/* Like program_note (base/cli/program.h): `name` is the program's. */
 typedef void model_remark(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Calls `remark` for each. path: as for model_save. */
+/* Calls `remark` for each warning. path: as for model_save. */
 void model_remarks(const struct model *m, const struct model_format *f, const char *path, const char *name,
                    model_remark *remark);
 

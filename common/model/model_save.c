@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Creates a file and writes it, under a temporary name; *o is to be dropped in any case. */
+/* Creates and writes a file under a temporary name; drop *o in any case. */
 static int write_file(struct outfile *o, const struct model_file *f, const char *path, struct err *e)
 {
     struct buf name = {0};
@@ -23,7 +23,7 @@ static int write_file(struct outfile *o, const struct model_file *f, const char 
     return rc;
 }
 
-/* Writes all files before the first of them appears, so that an older model stays if this one cannot be written. */
+/* Writes all files before it puts the first in place, so that an older model remains if this one cannot be written. */
 static int write_files(const struct model_files *files, const char *path, struct err *e)
 {
     struct outfile out[MODEL_FILES];

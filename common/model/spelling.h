@@ -11,12 +11,12 @@
 
 enum spelling {
     SPELLING_BYTE_LEVEL, /* each byte as a character: byte_level.h */
-    SPELLING_TEXT,       /* as they are */
-    SPELLING_SPACES,     /* as they are, but a space as U+2581, so that both are one: SentencePiece */
+    SPELLING_TEXT,       /* unchanged */
+    SPELLING_SPACES,     /* a space as U+2581, so that both are the same; otherwise unchanged (SentencePiece) */
 };
 
-/* Writes the token that p[0 .. n) spells to `to`; room and padding as for byte_level_get. Returns its length, or
- * BYTE_LEVEL_NOT if p spells none: with SPELLING_SPACES, if it has a space. */
+/* Writes the token that p[0 .. n) spells to `to`; memory and padding as for byte_level_get. Returns its length, or
+ * BYTE_LEVEL_NOT if p does not spell a token (with SPELLING_SPACES: if it contains a space). */
 size_t spelling_get(enum spelling s, unsigned char *to, const unsigned char *p, size_t n);
 
 /* The inverse: appends the spelling of p[0 .. n). -1: out of memory. */

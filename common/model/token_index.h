@@ -1,9 +1,9 @@
 /* token_index.h - finds tokens by their bytes.
  *
- * It serves reading a model, assigning ids, converting and encoding. A vocabulary has some 100,000 tokens and is read
- * whenever a program starts, so a token costs 8 to 16 bytes and a few nanoseconds: tokens of up to 16 bytes, which
- * almost all are, are hashed and compared as two words, without a branch on the length. The hash is keyed, so that
- * nobody can make a vocabulary whose tokens collide.
+ * It is used to read models, assign ids, convert and encode. A vocabulary has about 100,000 tokens and is read whenever
+ * a program starts, so a token costs only 8 to 16 bytes and a few nanoseconds: tokens of up to 16 bytes, which means
+ * almost all, are hashed and compared as two words, without a branch on the length. The hash is keyed, so that nobody
+ * can make a vocabulary whose tokens collide.
  */
 #ifndef BPE_MODEL_TOKEN_INDEX_H
 #define BPE_MODEL_TOKEN_INDEX_H
@@ -24,21 +24,21 @@
 struct model_token {
     const unsigned char *p; /* the raw bytes; NULL: no token has this id */
     uint32_t len;
-    bool vocab; /* in the model's vocabulary, where a merge can make it or a pretoken can equal it; false: only an added
+    bool vocab; /* in the model's vocabulary: a merge can make it or a pretoken can equal it; false: only an added
                    token, or unreachable (a key that is not in byte-to-unicode form) */
 };
 
-/* An index of an array of tokens, by their bytes and `vocab`. A zeroed one is empty. */
+/* An index of an array of tokens, by their bytes and `vocab`. A zeroed index is empty. */
 struct token_index {
-    struct hash_index slots; /* its numbers are places in the array */
+    struct hash_index slots; /* its numbers are indexes in the array */
     uint64_t key[2];
 };
 
-/* Makes room for n tokens. -1: out of memory. */
+/* Grows the index to hold n tokens. -1: out of memory. */
 int token_index_grow(struct token_index *x, size_t n, struct err *e);
 void token_index_free(struct token_index *x);
 
-/* The first len <= 16 bytes of p; the other bytes are 0. */
+/* The len <= 16 bytes at p; the other bytes are 0. */
 struct token_words {
     uint64_t w[2];
 };
@@ -88,7 +88,7 @@ static inline struct hash_slot *token_slot(const struct token_index *x, const st
     return s;
 }
 
-/* The place of a token in the array, or MODEL_NO_ID. */
+/* The index of a token in the array, or MODEL_NO_ID. */
 static inline uint32_t token_find(const struct token_index *x, const struct model_token *array, const unsigned char *p,
                                   size_t len, bool vocab)
 {
