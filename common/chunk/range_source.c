@@ -65,7 +65,7 @@ int range_source_open(struct range_source *f, const struct source_facts *r, cons
     if (f->fd < 0 && by_value)
         return not_plain(f, e);
     if (f->fd < 0 && why.code == EX_DATAERR)
-        return changed(f, "it is no regular file now", e);
+        return changed(f, "it is no longer a regular file", e);
     if (f->fd < 0)
         return err_set(e, why.code, "%s: %s (a %s that cannot see bpe-chunk's files needs bpe-chunk --inline)", f->name,
                        why.msg, program);

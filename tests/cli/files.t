@@ -88,7 +88,7 @@ bad_names() {
     fails 65 "bpe-chunk: gap: an empty name (line 2 of gap)" bpe-chunk --files-from=gap
     printf 'f1\0\0' >gap
     fails 65 "bpe-chunk: gap: an empty name (name 2 of gap)" bpe-chunk --files0-from=gap
-    fails 65 "bpe-chunk: list0: a NUL byte in a name; if all end with one, see --files0-from (line 1 of list0)" bpe-chunk --files-from=list0
+    fails 65 "bpe-chunk: list0: a NUL byte in a name; if NUL ends each name, use --files0-from (line 1 of list0)" bpe-chunk --files-from=list0
     printf 'f1\nf2\nf9\n' >gone
     fails 66 "bpe-chunk: f9: cannot open: No such file or directory (line 3 of gone)" bpe-chunk --files-from=gone
     printf 'f1\r\n' >crlf
@@ -101,10 +101,10 @@ standard_input_in_a_list() {
     local name
     files
     printf 'f1\n-\n' >dash
-    fails 65 "bpe-chunk: -: standard input is the list, and cannot be a file of it (line 2 of standard input)" bpe-chunk --files-from=- <dash
+    fails 65 "bpe-chunk: -: standard input is the list, and cannot be in it too (line 2 of standard input)" bpe-chunk --files-from=- <dash
     for name in "$stdin" /proc/self/fd/0; do
         echo "$name" >dash0
-        fails 65 "bpe-chunk: $name: standard input is the list, and cannot be a file of it (line 1 of standard input)" bpe-chunk --files-from=- <dash0
+        fails 65 "bpe-chunk: $name: standard input is the list, and cannot be in it too (line 1 of standard input)" bpe-chunk --files-from=- <dash0
         fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from="$stdin" <dash0
     done
     is "$(bpe-chunk --files-from=dash <f2 | bpe-view | grep -c 'name=standard input')" 2 "  but may be one of another list"

@@ -82,7 +82,7 @@ def replaced(args, content):
         code, _, err = run(args, b"", "rm file; mkfifo file", "open", at)
         if not os.path.exists(MARK):
             break
-        if code and (code, err) != (65, "bpe-chunk: file: is a named pipe, and should be a regular file; put that there\n"):
+        if code and (code, err) != (65, "bpe-chunk: file: is a named pipe; replace it with a regular file\n"):
             bad.append(f"call {at}: exit {code}: {err}")
         os.remove("file")
     lib.ok(not bad and at > 1, f"{' '.join(args)}: a pipe takes its place, at {at} calls", "\n".join(bad))
@@ -93,7 +93,7 @@ def sizes():
     for path in "/sys/kernel/uevent_seqnum", "/sys/kernel/mm/transparent_hugepage/enabled":
         if os.path.exists(path) and os.path.getsize(path) == 4096:
             code, _, err = run([*ENCODE, path])
-            lib.ok(code == 65 and f"bpe-encode: {path}: changed while it was read (" in err and "could be read, of 4096" in err,
+            lib.ok(code == 65 and f"bpe-encode: {path}: changed while it was read (" in err and "of 4096 bytes could be read" in err,
                    "a file that ends before its size says", f"{code} {err}")
             break
     else:

@@ -60,7 +60,7 @@ def pipes_by_reference():
             chunks = must("bpe-chunk", "-m", "m.json", "-b", "30K", *files)
             become_pipe(*files)
             says(f"{program[0]}, {kind}", run(program, chunks),
-                 f"{program[0]}: {files[0]}: changed since bpe-chunk read it (it is no regular file now); run the same command again")
+                 f"{program[0]}: {files[0]}: changed since bpe-chunk read it (it is no longer a regular file); run the same command again")
 
 
 def pipes_in_chunk():
@@ -68,7 +68,7 @@ def pipes_in_chunk():
     for options, files in ([], ["f.txt"]), (["--inline"], ["f.txt"]), ([], ["f.txt.zst"]), ([], ["parts.zst", "g.txt.zst"]), (["-s", "a\na"], ["f.txt"]):
         make_files()
         args = ["bpe-chunk", "-b", "4K", *options, "pipe", *files]
-        says(ascii(args), changed(args, "pipe", lambda files=files: become_pipe(*files)), f"bpe-chunk: {files[0]}: is a named pipe, and should be a regular file; put that there")
+        says(ascii(args), changed(args, "pipe", lambda files=files: become_pipe(*files)), f"bpe-chunk: {files[0]}: is a named pipe; replace it with a regular file")
 
 
 def pipes_in_sum():
@@ -90,10 +90,10 @@ def pipes_in_shards():
     code, err = run(check)
     lib.ok(code == 0, "bpe-shard --check", err)
     become_pipe("f.txt")
-    says("  with a corpus that is a pipe", run(check), "bpe-shard: f.txt: is a named pipe, and should be a regular file; put that there")
+    says("  with a corpus that is a pipe", run(check), "bpe-shard: f.txt: is a named pipe; replace it with a regular file")
     make_files()
     become_pipe(first)
-    says("  with a shard that is one", run(check), f"bpe-shard: {first}: is a named pipe, and should be a regular file; put that there")
+    says("  with a shard that is one", run(check), f"bpe-shard: {first}: is a named pipe; replace it with a regular file")
     for options in [], ["--shuffle=documents"], ["--docs", "-f", "megatron"]:
         pipes_in_work(["bpe-shard", "--resume", "-S", "16K", "-n", "4000", *options, "-o", "begun"], some, tokens)
 

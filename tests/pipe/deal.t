@@ -85,7 +85,7 @@ looks --inline long.txt
 is "$(cut -d " " -f 1,3 messages)" "C file
 P message" "which is one file"
 like "$(ulimit -f 100 && timeout 60 "$deal" 1 bpe-chunk --inline long.txt -- bpe-count 2>&1 >out.counts)" \
-    "bpe-chunk: standard output: no file in memory (memfd_create) for a record of 12* bytes: File too large
+    "bpe-chunk: standard output: cannot create a file in memory (memfd_create) for a record of 12* bytes: File too large
 71: 71" "or cannot be one"
 seq -f '<|a special token number %.0f|>' 10000 >tokens
 special=()

@@ -159,7 +159,7 @@ by_value_changed() {
     todo --inline -b 4K value.txt
     touch value.txt
     bpe-count todo >out 2>err
-    is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its time of last change is another); run the same command again" \
+    is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its modification time differs); run the same command again" \
         "not from a file that has changed"
     bpe-chunk --only=todo value.txt >out 2>err
     is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \

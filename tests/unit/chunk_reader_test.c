@@ -524,7 +524,7 @@ static void changed_files(void)
         later[1].tv_sec++;
         must(utimensat(AT_FDCWD, "c.txt", later, 0));
         snprintf(name, sizeof name, "but not after it was written anew, %s", how);
-        fails("c.txt: changed since bpe-chunk read it (its time of last change is another); run the same command again",
+        fails("c.txt: changed since bpe-chunk read it (its modification time differs); run the same command again",
               0, 0, name);
         begin_records(&plain);
         put_ranges("c.txt", by_value, (const uint64_t[]){10}, 1);
@@ -556,7 +556,7 @@ static void changed_files(void)
     must(unlink("c.txt"));
     must(mkfifo("c.txt", 0666));
     alarm(20); /* it is not waited for */
-    fails("c.txt: changed since bpe-chunk read it (it is no regular file now); run the same command again", 0, 0,
+    fails("c.txt: changed since bpe-chunk read it (it is no longer a regular file); run the same command again", 0, 0,
           "a pipe in its place");
     alarm(0);
     must(unlink("c.txt"));

@@ -239,8 +239,8 @@ static void test_wrong(void)
     wrong("--count -1", "-n -1: not a number; digits and at most one of kMG are allowed");
     wrong("-w", "option -w needs an argument; see --help");
     wrong("a --word", "option --word needs an argument; see --help");
-    wrong("-c", "option -c needs an argument, as --colour=red; see --help");
-    wrong("a --from", "option --from needs an argument, as --from=one; see --help");
+    wrong("-c", "option -c needs an argument, such as --colour=red; see --help");
+    wrong("a --from", "option --from needs an argument, such as --from=one; see --help");
     wrong("-S 5X", "-S 5X: not a number; digits and at most one of KMGT are allowed");
     wrong("--size=x", "-S x: not a number; digits and at most one of KMGT are allowed");
     wrong("-S 5%", "-S 5%: not a number; digits and at most one of KMGT are allowed");

@@ -207,7 +207,7 @@ static void test_damage(void)
         tap_ok(1, "a message of 300 KiB # SKIP this system does not send any");
     } else {
         tap_ok(packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) == -1 && e.code == EX_DATAERR &&
-                   strstr(e.msg, "socket: a message of more than 204800 bytes was cut"),
+                   strstr(e.msg, "socket: a message of more than 204800 bytes was truncated"),
                "a message that is too long is an error: %s", e.msg);
     }
     int empty = memfd_create("empty", 0);

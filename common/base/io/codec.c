@@ -35,7 +35,7 @@ int decompressor_step(struct decompressor *d, const unsigned char *in, size_t *i
     *out_len = 0;
     if ((!ended || d->inside) && d->codec->step(d, in, in_pos, in_len, out, cap, out_len, e))
         return -1;
-    /* A library may still hold output when the input has ended; it is cut off only if there is no more output. */
+    /* A library may still hold output when the input has ended; the data is truncated only if no output is left. */
     if (ended && *out_len == 0 && d->inside)
         return err_set(e, EX_DATAERR, "the %s data is cut off before its end; fetch or make it again", d->codec->name);
     return 0;

@@ -1,14 +1,15 @@
-/* codec_gzip.c - gzip (RFC 1952): streams of members. Header and trailer of a member are read here, a byte at a time,
- * wherever reads end; what is between them, by one of two libraries (codec_internal.h). */
+/* codec_gzip.c - gzip (RFC 1952): streams of members. This file parses the header and trailer of a member, one byte at
+ * a time, because a read may end anywhere. One of two libraries decompresses the data between them (codec_internal.h).
+ */
 #include "base/io/codec_internal.h"
 #include "base/sys/bytes.h"
 
 #include <stdlib.h>
 
-/* Where the next byte belongs to. */
+/* The field that the next byte belongs to. */
 enum field {
-    BETWEEN, /* members */
-    FIXED,   /* the first ten bytes of the header; the fields after it are there if a flag says so */
+    BETWEEN, /* between members */
+    FIXED,   /* the first ten bytes of the header; flags in it select the optional fields that follow */
     EXTRA_LEN,
     EXTRA,
     NAME,
@@ -32,7 +33,7 @@ struct gzip_decoder {
     unsigned extra_len;
     size_t n; /* bytes of the field read so far */
     unsigned char trailer[TRAILER_LEN];
-    uint32_t header_crc, crc; /* of the header; of the data */
+    uint32_t header_crc, crc; /* of the header; of the text */
     uint32_t size;            /* of the text, modulo 2^32 */
 };
 
@@ -104,14 +105,14 @@ static void next_field(struct gzip_decoder *g)
         g->library->reset(g->inflater);
 }
 
-/* The first ten bytes: two of magic, the method, flags, and six that do not matter. */
+/* The first ten bytes: two magic bytes, the method, the flags, and six that are ignored. */
 static int take_fixed(struct gzip_decoder *g, unsigned char c, struct err *e)
 {
     switch (g->n++) {
     case 1:
-        return c == 0x8B ? 0 : damaged(e, "something follows that is no gzip member");
+        return c == 0x8B ? 0 : damaged(e, "trailing data is not a gzip member");
     case 2:
-        return c == 8 ? 0 : damaged(e, "an unknown method of compression");
+        return c == 8 ? 0 : damaged(e, "unknown compression method");
     case 3:
         g->flags = c;
         return c & FLAGS_UNKNOWN ? damaged(e, "unknown flags in a header") : 0;
@@ -137,7 +138,7 @@ static int take_header(struct gzip_decoder *g, unsigned char c, struct err *e)
         if (++g->n == g->extra_len)
             next_field(g);
         return 0;
-    case HEADER_CRC: /* the lower half of the CRC of all before it */
+    case HEADER_CRC: /* the lower half of the CRC of all preceding header bytes */
         if (c != (before >> 8 * g->n & 0xFF))
             return damaged(e, "the checksum of a header is wrong");
         g->header_crc = before;
@@ -153,7 +154,7 @@ static int take_header(struct gzip_decoder *g, unsigned char c, struct err *e)
 
 /* ---- Members ---- */
 
-/* What stands between members: 0; 1 if the stream goes on with a member. */
+/* A byte after a member, or the first one. 0: padding; 1: it begins a member. */
 static int take_between(struct gzip_decoder *g, unsigned char c, struct err *e)
 {
     if (c == 0 && g->ended) {
@@ -161,7 +162,7 @@ static int take_between(struct gzip_decoder *g, unsigned char c, struct err *e)
         return 0;
     }
     if (g->padding || c != 0x1F)
-        return damaged(e, "something follows that is no gzip member");
+        return damaged(e, "trailing data is not a gzip member");
     g->field = FIXED;
     g->n = g->flags = g->extra_len = 0;
     g->header_crc = g->size = 0;
@@ -194,7 +195,7 @@ static int take(struct gzip_decoder *g, unsigned char c, struct err *e)
     return rc > 0 ? take_header(g, c, e) : rc;
 }
 
-/* Decompresses some of a member's data. */
+/* Decompresses part of a member's data. */
 static int take_data(struct gzip_decoder *g, struct inflate_io *io, struct err *e)
 {
     const unsigned char *out = io->out;
@@ -205,19 +206,19 @@ static int take_data(struct gzip_decoder *g, struct inflate_io *io, struct err *
         return err_mem(e, "decompression", 1 << 17);
     if (got == INFLATE_DAMAGED)
         return damaged(e, io->why);
-    if (got == INFLATE_MORE) /* each step must use something, or this would never end */
-        return had && io->n_in == had && io->out == out ? damaged(e, "it does not go on") : 0;
+    if (got == INFLATE_MORE) /* a step without progress would repeat forever */
+        return had && io->n_in == had && io->out == out ? damaged(e, "no progress") : 0;
     g->crc = io->crc;
     g->field = TRAILER;
     g->n = 0;
-    for (size_t i = 0; i < io->n_back; i++) { /* not more than the trailer has */
+    for (size_t i = 0; i < io->n_back; i++) { /* no more bytes than the trailer has */
         if (take(g, io->back[i], e))
             return -1;
     }
     return 0;
 }
 
-/* Goes on until there is output, or no input is left. */
+/* Runs until there is output, or no input is left. */
 static int gzip_step(struct decompressor *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                      size_t cap, size_t *out_len, struct err *e)
 {
@@ -235,7 +236,7 @@ static int gzip_step(struct decompressor *d, const unsigned char *in, size_t *in
         }
         more = io.n_in > 0;
     }
-    *in_pos = in_len - io.n_in; /* also after an error: it was found there */
+    *in_pos = in_len - io.n_in; /* after an error: where it was found */
     *out_len = (size_t)(io.out - out);
     return rc;
 }

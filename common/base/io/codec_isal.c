@@ -1,4 +1,5 @@
-/* codec_isal.c - the data of gzip members by ISA-L (codec_internal.h), if the Makefile has found it: BPE_ISAL. */
+/* codec_isal.c - decompresses the data of gzip members with ISA-L (codec_internal.h). The Makefile defines BPE_ISAL if
+ * it finds the library. */
 #include "base/io/codec_internal.h"
 
 #ifdef BPE_ISAL
@@ -7,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_MAX = 1 << 30 }; /* bytes: ISA-L counts them by uint32_t, and adds to what it was given */
+enum { STEP_MAX = 1 << 30 }; /* bytes: ISA-L counts them in a uint32_t, and may return some to the input */
 
 struct inflater {
     struct inflate_state isal;
-    unsigned char last[INFLATE_AHEAD]; /* the last bytes that were taken; the last one stands at the end */
+    unsigned char last[INFLATE_AHEAD]; /* the last bytes consumed, the most recent one at the end */
 };
 
 static void isal_close(struct inflater *i)
@@ -22,7 +23,7 @@ static void isal_close(struct inflater *i)
 static void isal_reset(struct inflater *i)
 {
     isal_inflate_reset(&i->isal);
-    i->isal.crc_flag = ISAL_GZIP_NO_HDR; /* neither header nor trailer, but the CRC is computed */
+    i->isal.crc_flag = ISAL_GZIP_NO_HDR; /* no header or trailer, but compute the CRC */
 }
 
 static struct inflater *isal_open(void)
@@ -35,7 +36,7 @@ static struct inflater *isal_open(void)
     return i;
 }
 
-/* Notes that p[0 .. n) has been taken. */
+/* Updates `last` after p[0 .. n) has been consumed. */
 static void note_last(struct inflater *i, const unsigned char *p, size_t n)
 {
     size_t keep = n < INFLATE_AHEAD ? INFLATE_AHEAD - n : 0;
@@ -43,8 +44,8 @@ static void note_last(struct inflater *i, const unsigned char *p, size_t n)
     memcpy(i->last + keep, p + n - (INFLATE_AHEAD - keep), INFLATE_AHEAD - keep);
 }
 
-/* The bytes that ISA-L took ahead, when the data has ended: it keeps them as bits (2.30), or has given them back to its
- * input (later versions), where `before` of them are from earlier steps. */
+/* Sets io->back to the bytes that ISA-L read past the end of the data. Version 2.30 keeps them as bits; later versions
+ * return them to the input, and `before` of them come from earlier steps. */
 static void give_back(struct inflater *i, struct inflate_io *io, size_t before)
 {
     uint64_t bits = i->isal.read_in >> i->isal.read_in_length % 8;
@@ -75,7 +76,7 @@ static enum inflate_result isal_step(struct inflater *i, struct inflate_io *io)
 {
     uint32_t n_in = io->n_in < STEP_MAX ? (uint32_t)io->n_in : STEP_MAX;
     uint32_t n_out = io->n_out < STEP_MAX ? (uint32_t)io->n_out : STEP_MAX;
-    i->isal.next_in = (uint8_t *)(uintptr_t)io->in; /* it is only read */
+    i->isal.next_in = (uint8_t *)(uintptr_t)io->in; /* ISA-L only reads it */
     i->isal.avail_in = n_in;
     i->isal.next_out = io->out;
     i->isal.avail_out = n_out;
@@ -97,7 +98,7 @@ static enum inflate_result isal_step(struct inflater *i, struct inflate_io *io)
                                                       : INFLATE_MORE;
 }
 
-/* Of its headers: the library itself does not say it. */
+/* The version of the headers, because the library does not report its own. */
 static const char *isal_version(void)
 {
 #define WORD(number) #number

@@ -1,4 +1,5 @@
-/* codec_zlib.c - zlib: the data of gzip members (codec_internal.h), and gzip files that are written (gzip_writer.h). */
+/* codec_zlib.c - zlib: decompresses the data of gzip members (codec_internal.h) and writes gzip files (gzip_writer.h).
+ */
 #include "base/io/codec_internal.h"
 #include "base/io/fd.h"
 #include "base/io/gzip_writer.h"
@@ -7,7 +8,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { STEP_MAX = 1 << 30 }; /* bytes: zlib counts them by `unsigned` */
+enum { STEP_MAX = 1 << 30 }; /* bytes: zlib counts them in an `unsigned` */
 
 struct inflater {
     z_stream z;
@@ -52,7 +53,7 @@ static enum inflate_result zlib_step(struct inflater *i, struct inflate_io *io)
     io->out += made;
     io->n_out -= made;
     io->crc = i->crc;
-    io->n_back = 0; /* zlib takes no byte that it does not need */
+    io->n_back = 0; /* zlib never reads past the end of the data */
     io->why = i->z.msg ? i->z.msg : "unknown reason";
     return rc == Z_STREAM_END                ? INFLATE_END
            : rc == Z_OK || rc == Z_BUF_ERROR ? INFLATE_MORE
@@ -93,7 +94,7 @@ struct gzip_writer *gzip_writer_open(int fd, const char *name, struct err *e)
     return w;
 }
 
-/* Compresses what is in z.next_in. */
+/* Compresses the input at z.next_in. */
 static int deflate_all(struct gzip_writer *w, int flush, struct err *e)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* codec_zstd.c - zstd: streams of frames (codec_internal.h), and the blocks of temporary files (codec.h). */
+/* codec_zstd.c - zstd: streams of frames (codec_internal.h) and the blocks of temporary files (codec.h). */
 #include "base/io/codec.h"
 #include "base/io/codec_internal.h"
 #include "base/sys/bytes.h"
@@ -7,11 +7,11 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* A decompressor keeps as much of the text as the frame's window is long. More than this, which is also the limit of
- * the zstd command, would break the promise that memory is bounded. */
+/* A decompressor holds one window of text in memory. This limit, which is also the default of the zstd command, bounds
+ * the memory. */
 enum { WINDOW_LOG_MAX = 27 };
 
-enum { HEADER_MAX = 18 }; /* bytes of the longest header of a frame */
+enum { HEADER_MAX = 18 }; /* bytes in the longest frame header */
 
 struct zstd_decoder {
     struct decompressor base;
@@ -20,7 +20,7 @@ struct zstd_decoder {
     size_t n_header;
 };
 
-/* A stream may begin with skippable frames, as the streams of pzstd do. */
+/* A stream may begin with a skippable frame, as those of pzstd do. */
 static bool zstd_knows(const unsigned char *magic, size_t n)
 {
     return n >= 4 &&
@@ -48,8 +48,8 @@ static struct decompressor *zstd_open(void)
     return &d->base;
 }
 
-/* The length of the window that the frame's header asks for (RFC 8878, 3.1.1.1): of one without a window it is that of
- * the text. */
+/* The window size that the frame header requests (RFC 8878, 3.1.1.1); without a window field, the length of the text.
+ */
 static uint64_t window_len(const unsigned char *header)
 {
     unsigned descriptor = header[4];
@@ -72,7 +72,7 @@ static uint64_t window_len(const unsigned char *header)
 
 static int failed(const struct zstd_decoder *d, size_t rc, struct err *e)
 {
-    enum { MIB = 1 << 20, ZSTD_MAX = 2048 }; /* ZSTD_MAX: MiB of the longest window that zstd makes, or takes */
+    enum { MIB = 1 << 20, ZSTD_MAX = 2048 }; /* ZSTD_MAX: the longest window that zstd writes or reads, in MiB */
     if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
         return err_mem(e, "decompression", window_len(d->header));
     if (ZSTD_getErrorCode(rc) != ZSTD_error_frameParameter_windowTooLarge)
@@ -86,7 +86,7 @@ static int failed(const struct zstd_decoder *d, size_t rc, struct err *e)
                    (unsigned long long)mib, (1 << WINDOW_LOG_MAX) / MIB);
 }
 
-/* Keeps the first bytes of a frame, in[0 .. n). */
+/* Copies the first bytes of a frame, which are in in[0 .. n), to d->header. */
 static void keep_header(struct zstd_decoder *d, const unsigned char *in, size_t n)
 {
     if (!d->base.inside)
@@ -95,7 +95,7 @@ static void keep_header(struct zstd_decoder *d, const unsigned char *in, size_t 
         d->header[d->n_header++] = in[i];
 }
 
-/* ZSTD_decompressStream stops at the end of a frame, so that each begins with a step of its own. */
+/* ZSTD_decompressStream stops at the end of a frame, so each frame begins in a new step. */
 static int zstd_step(struct decompressor *base, const unsigned char *in, size_t *in_pos, size_t in_len,
                      unsigned char *out, size_t cap, size_t *out_len, struct err *e)
 {

@@ -25,7 +25,7 @@ int durable_directory(const char *path, struct err *e)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
     if (fd < 0)
         return cannot_write(path, e);
-    /* Some network file systems cannot sync directories, and need not. */
+    /* Some network file systems cannot sync directories, and do not need to. */
     rc = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : cannot_write(path, e);
     close(fd);
     return rc;

@@ -1,4 +1,4 @@
-/* durable.h - what survives the death of the machine: files and directories on disk. */
+/* durable.h - writes that survive a crash of the machine: files and directories synced to disk. */
 #ifndef BPE_BASE_IO_DURABLE_H
 #define BPE_BASE_IO_DURABLE_H
 
@@ -6,21 +6,21 @@
 
 #include <stddef.h>
 
-/* The bytes of a file are on disk. -1 with EX_IOERR. */
+/* Syncs the contents of a file. -1 with EX_IOERR. */
 int durable_file(int fd, const char *name, struct err *e);
 
-/* The names in a directory are. */
+/* Syncs the names in a directory. -1 with EX_IOERR. */
 int durable_directory(const char *path, struct err *e);
 
-/* Gives a file another name; that is durable after durable_directory. -1 with EX_CANTCREAT. */
+/* Renames a file; the new name is durable after durable_directory. -1 with EX_CANTCREAT. */
 int durable_rename(const char *from, const char *to, struct err *e);
 
-/* Creates a directory of our own, unless it is there. A link to one is none: what is in it might be somebody else's. -1
- * with EX_CANTCREAT. */
+/* Creates a directory unless it exists. A symbolic link to a directory is an error, because the directory might be
+ * somebody else's. -1 with EX_CANTCREAT. */
 int durable_make_directory(const char *path, struct err *e);
 
-/* Makes n bytes a file: writes them to `made`, which is then renamed to `path`; dir is the directory of `path`. All of
- * it is on disk then. -1 with EX_CANTCREAT or EX_IOERR; there may be a file `made` then, or from before. */
+/* Writes n bytes to the file `made`, renames it to `path`, which is in the directory `dir`, and syncs both. A file
+ * `made` that exists is overwritten, and one may remain after an error. -1 with EX_CANTCREAT or EX_IOERR. */
 int durable_write(const char *made, const char *path, const char *dir, const void *p, size_t n, struct err *e);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The room that pipes have at first; and that of those that much goes through. */
+/* Bytes: the default size of a pipe, the size of enlarged ones, and the least space to read into. */
 enum { PIPE_USUAL = 64 << 10, PIPE_WIDE = 1 << 20, READ_STEP = 64 << 10 };
 
 void fd_prepare(void)
@@ -81,7 +81,7 @@ int fd_open_input(const char *path, struct err *e)
     return fd;
 }
 
-/* What is no regular file, in words; NULL: it is one. */
+/* The kind of a file that is not regular, in words; NULL: it is regular. */
 static const char *kind(const struct stat *st)
 {
     return S_ISREG(st->st_mode)    ? NULL
@@ -98,13 +98,13 @@ int fd_open_file(const char *path, int flags, int code, struct err *e)
     int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666), why = errno;
     bool seen = fd >= 0 ? fstat(fd, &st) == 0 : (flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) == 0;
     if (fd >= 0 && seen && !kind(&st)) {
-        fcntl(fd, F_SETFL, flags & O_APPEND); /* whatever a file system makes of O_NONBLOCK */
+        fcntl(fd, F_SETFL, flags & O_APPEND); /* clears O_NONBLOCK, which some file systems obey */
         return fd;
     }
     if (fd >= 0)
         close(fd);
     if (seen && kind(&st)) {
-        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there", kind(&st));
+        err_set(e, EX_DATAERR, "is %s; replace it with a regular file", kind(&st));
         why = 0;
     } else {
         err_sys(e, code, why, "cannot %s", flags & O_CREAT ? "create" : "open");
@@ -130,7 +130,7 @@ int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e)
     struct stat st;
     *s = (struct fd_stamp){0};
     if (fstat(fd, &st) < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot look at it", name);
+        return err_sys(e, EX_IOERR, errno, "%s: cannot stat", name);
     if (S_ISREG(st.st_mode))
         *s = (struct fd_stamp){true, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
     return 0;
@@ -139,12 +139,12 @@ int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e)
 bool fd_stamp_differs(const struct fd_stamp *now, const struct fd_stamp *then, char how[FD_STAMP_TEXT])
 {
     if (now->regular != then->regular)
-        snprintf(how, FD_STAMP_TEXT, "it is %s regular file now", now->regular ? "a" : "no");
+        snprintf(how, FD_STAMP_TEXT, "it is %s a regular file", now->regular ? "now" : "no longer");
     else if (now->size != then->size)
         snprintf(how, FD_STAMP_TEXT, "%llu bytes now, %llu then", (unsigned long long)now->size,
                  (unsigned long long)then->size);
     else if (now->mtime_s != then->mtime_s || now->mtime_ns != then->mtime_ns)
-        snprintf(how, FD_STAMP_TEXT, "its time of last change is another");
+        snprintf(how, FD_STAMP_TEXT, "its modification time differs");
     else
         return false;
     return true;
@@ -159,8 +159,8 @@ int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t
     if (fd_stamp(fd, name, &now, e))
         return -1;
     bool differs = fd_stamp_differs(&now, then, how);
-    if (!differs && n != UINT64_MAX && n != then->size && then->size) { /* files of /proc say that they are empty */
-        snprintf(how, sizeof how, "%llu bytes could be read, of %llu", (unsigned long long)n,
+    if (!differs && n != UINT64_MAX && n != then->size && then->size) { /* files in /proc report size 0 */
+        snprintf(how, sizeof how, "%llu of %llu bytes could be read", (unsigned long long)n,
                  (unsigned long long)then->size);
         differs = true;
     }
@@ -169,8 +169,8 @@ int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t
                    : 0;
 }
 
-/* Enlarges a pipe's buffer, so that the processes at its ends switch less often. No effect if fd is not a pipe, or the
- * system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
+/* Enlarges a pipe's buffer, so that the processes at its ends switch less often. Does nothing if fd is not a pipe or
+ * the system does not allow it. A write(2) is still atomic only up to PIPE_BUF bytes. */
 static void widen_pipe(int fd)
 {
 #ifdef F_SETPIPE_SZ
@@ -186,7 +186,7 @@ ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e)
 {
     for (;;) {
         ssize_t got = read(fd, p, n);
-        if (got >= PIPE_USUAL / 2) /* if it is a pipe, its writer probably waits */
+        if (got >= PIPE_USUAL / 2) /* if it is a pipe, its writer is probably waiting */
             widen_pipe(fd);
         if (got >= 0)
             return got;
@@ -232,14 +232,14 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
     return (ssize_t)done;
 }
 
-/* A socket whose other end is closed does not send the signal that ends a writer to a pipe. */
+/* Raises SIGPIPE as for a pipe: the kernel does not send it for a message socket whose other end is closed. */
 static void end_as_by_pipe(int why, int fd)
 {
     if ((why == EPIPE || why == ECONNRESET || why == ECONNREFUSED) && packet_socket(fd))
         raise(SIGPIPE);
 }
 
-/* What is too long for a message. */
+/* Writes data that is too long for a message. */
 static int write_file(int fd, const void *p, size_t n, const char *name, struct err *e)
 {
     int rc = packet_send_file(fd, p, n, e), why = errno;
@@ -260,12 +260,12 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0 && (errno == EMSGSIZE || errno == ENOBUFS) && packet_socket(fd))
-            return write_file(fd, b, n, name, e); /* no room for it in the socket, or in the kernel's memory */
+            return write_file(fd, b, n, name, e); /* it does not fit in the socket, or in the kernel's memory */
         if (put < 0) {
             int why = errno;
             end_as_by_pipe(why, fd);
             err_sys(e, EX_IOERR, why, "cannot write");
-            return err_place(e, name, ERR_NO_OFFSET); /* a caller must not name the input that was at hand */
+            return err_place(e, name, ERR_NO_OFFSET); /* or a caller would blame its current input */
         }
         b += put;
         n -= (size_t)put;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the array of names. Each ends with NUL afterwards. */
+/* Sets the array of names, and terminates each with NUL. */
 static int split(struct file_list *l, int end, struct err *e)
 {
     size_t n = str_count(buf_str(&l->text), end), at = 0;
@@ -28,11 +28,11 @@ static int split(struct file_list *l, int end, struct err *e)
         at = (size_t)(stop - l->text.p) + 1;
         if (strlen(l->at[l->n]) != (size_t)(stop - name) || stop == name) {
             err_at(e, EX_DATAERR, l->name, ERR_NO_OFFSET, "%s",
-                   stop == name ? "an empty name" : "a NUL byte in a name; if all end with one, see --files0-from");
+                   stop == name ? "an empty name" : "a NUL byte in a name; if NUL ends each name, use --files0-from");
             return file_list_place(l, l->n, e);
         }
         if (taken && fd_is_stdin(l->at[l->n])) {
-            err_set(e, EX_DATAERR, "%s: standard input is the list, and cannot be a file of it", l->at[l->n]);
+            err_set(e, EX_DATAERR, "%s: standard input is the list, and cannot be in it too", l->at[l->n]);
             return file_list_place(l, l->n, e);
         }
     }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Zstandard's numbers (RFC 8878; "Zstandard Seekable Format" and pzstd, both in zstd's contrib/). */
+/* Zstandard's constants (RFC 8878; "Zstandard Seekable Format" and pzstd, both in zstd's contrib/). */
 #define ZSTD_MAGIC 0xFD2FB528U
 #define FOOTER_MAGIC 0x8F92EAB1U
 enum { SKIPPABLE_MAGIC = 0x184D2A50, TABLE_MAGIC = 0x184D2A5E };
@@ -27,7 +27,7 @@ void frames_free(struct frames *f)
     *f = (struct frames){0};
 }
 
-/* Reads n bytes at an offset: 1; 0 if the file has not that many there; -1: error. */
+/* Reads n bytes at an offset. 1: done; 0: the file has fewer there; -1: error. */
 static int get(const struct finder *s, unsigned char *p, size_t n, uint64_t at)
 {
     if (at > s->size || n > s->size - at)
@@ -36,7 +36,7 @@ static int get(const struct finder *s, unsigned char *p, size_t n, uint64_t at)
     return got < 0 ? -1 : (size_t)got == n;
 }
 
-/* Notes that a frame begins at this offset. */
+/* Records that a frame begins at this offset. */
 static int note(const struct finder *s, uint64_t at)
 {
     struct frames *f = s->found;
@@ -51,7 +51,7 @@ static int note(const struct finder *s, uint64_t at)
 
 /* ---- zstd, seekable ---- */
 
-/* Reads the entries of the table, and notes where the frames begin. 1: their lengths add up to `end`. */
+/* Reads the entries of the table, and records where the frames begin. 1: their lengths add up to `end`. */
 static int read_table(const struct finder *s, uint64_t table, uint64_t n, size_t entry, uint64_t end)
 {
     enum { AT_ONCE = 1024, ENTRY_MAX = 12 };
@@ -65,14 +65,14 @@ static int read_table(const struct finder *s, uint64_t table, uint64_t n, size_t
         for (const unsigned char *p = space; p < space + k * entry; p += entry) {
             if (note(s, at))
                 return -1;
-            at += load_le(p, 4); /* n < 2^32 times less than 2^32: no overflow */
+            at += load_le(p, 4); /* cannot overflow: fewer than 2^32 lengths, each less than 2^32 */
         }
         i += k;
     }
     return at == end;
 }
 
-/* Whether a frame begins at each border noted: the table of another file may have the right sum. */
+/* Whether a frame begins at each border: the lengths in another file's table may have the same sum. */
 static int check_borders(const struct finder *s)
 {
     unsigned char p[4];
@@ -86,7 +86,7 @@ static int check_borders(const struct finder *s)
     return 1;
 }
 
-/* 1: found; 0: it is no such file; -1: error. */
+/* 1: found; 0: not such a file; -1: error. */
 static int find_seekable(const struct finder *s)
 {
     enum { HAS_CHECKSUMS = 0x80, RESERVED = 0x7C };
@@ -107,12 +107,12 @@ static int find_seekable(const struct finder *s)
     return rc > 0 ? check_borders(s) : rc;
 }
 
-/* ---- Files whose frames have their lengths at their beginning ---- */
+/* ---- Files whose frames begin with their length ---- */
 
-/* The length of the frame at an offset: 1; 0: it does not say it; -1: error. */
+/* Sets *len to the length of the frame at an offset. 1: done; 0: it is not recorded there; -1: error. */
 typedef int length_fn(const struct finder *s, uint64_t at, uint64_t *len);
 
-/* pzstd: a skippable frame whose four bytes are the length of the frame after it. */
+/* pzstd: a skippable frame that holds the length of the next frame, four bytes. */
 static int pzstd_length(const struct finder *s, uint64_t at, uint64_t *len)
 {
     unsigned char p[PZSTD_HEADER + 4];
@@ -124,11 +124,11 @@ static int pzstd_length(const struct finder *s, uint64_t at, uint64_t *len)
     return 1;
 }
 
-/* bgzf: a gzip member with an extra field, of which the subfield "BC" is the length of the member minus 1. */
+/* bgzf: a gzip member with an extra field, whose subfield "BC" is the length of the member minus 1. */
 static int bgzf_length(const struct finder *s, uint64_t at, uint64_t *len)
 {
     enum { FIXED = 12, SUBFIELD = 6, DATA_MIN = 2, TRAILER = 8 };
-    unsigned char p[FIXED + SUBFIELD], *sub = p + FIXED; /* most headers have no more */
+    unsigned char p[FIXED + SUBFIELD], *sub = p + FIXED; /* most headers have one subfield */
     int rc = get(s, p, sizeof p, at);
     if (rc <= 0 || p[0] != 0x1F || p[1] != 0x8B || p[2] != 8 || p[3] != 4)
         return rc < 0 ? -1 : 0;
@@ -145,7 +145,7 @@ static int bgzf_length(const struct finder *s, uint64_t at, uint64_t *len)
     return rc < 0 ? -1 : 0;
 }
 
-/* Goes from frame to frame, up to exactly the file's end. */
+/* Walks from frame to frame. 1: the last one ends at the end of the file. */
 static int hop(const struct finder *s, length_fn *length)
 {
     uint64_t at = 0, len;
@@ -160,13 +160,13 @@ static int hop(const struct finder *s, length_fn *length)
     return 1;
 }
 
-/* ---- Any ---- */
+/* ---- All formats ---- */
 
 int frames_find(struct frames *f, int fd, const char *name, uint64_t size, uint64_t apart, struct err *e)
 {
     const struct finder s = {f, fd, name, size, apart ? apart : 1, e};
     unsigned char magic[4];
-    if (size / 2 < s.apart) /* no border could be so far from both ends */
+    if (size / 2 < s.apart) /* no border can be that far from both ends */
         return 0;
     int rc = get(&s, magic, sizeof magic, 0);
     if (rc > 0 && load_le(magic, 4) == SKIPPABLE_MAGIC)

@@ -1,10 +1,10 @@
-/* frames.h - where the independent parts of a compressed file begin, if the file says so itself:
+/* frames.h - where the independent parts of a compressed file begin, if the file records it:
  *
  *   - zstd's seekable format: a table of all frames at the end of the file;
- *   - pzstd: before each frame, a skippable frame with the length of the next one;
- *   - bgzf (bgzip, htslib): gzip members whose headers have their length.
+ *   - pzstd: a skippable frame before each frame, with its length;
+ *   - bgzf (bgzip, htslib): gzip members with their length in the header.
  *
- * Nothing is guessed: unless all lengths add up to the file's, no borders are known.
+ * Nothing is guessed: unless the lengths add up to the size of the file, there are no borders.
  */
 #ifndef BPE_BASE_IO_FRAMES_H
 #define BPE_BASE_IO_FRAMES_H
@@ -19,9 +19,9 @@ struct frames {       /* zeroed: empty */
     size_t n, cap;
 };
 
-/* Finds borders between frames that are at least `apart` bytes from each other and from the file's ends, so that the
- * memory needed depends on size / apart. None if the file does not tell; f must be empty. `size` is that of the open
- * file. -1: EX_IOERR, or out of memory. */
+/* Finds borders between frames that are at least `apart` bytes from each other and from both ends of the file, which
+ * limits the memory to size / apart borders. Finds none if the file does not record them. f must be empty; `size` is
+ * the size of the open file. -1: EX_IOERR, or out of memory. */
 int frames_find(struct frames *f, int fd, const char *name, uint64_t size, uint64_t apart, struct err *e);
 
 void frames_free(struct frames *f);

@@ -18,26 +18,26 @@ struct input {
     const char *name; /* borrowed */
     int fd;
     bool is_range;        /* of a file; then fd is borrowed */
-    uint64_t begin, end;  /* of the range; end is also that of a stream: unknown, UINT64_MAX */
-    uint64_t at;          /* offset in the file of what is read next */
-    uint64_t n_text;      /* decompressed bytes that were returned */
-    bool is_file;         /* regular and named, or a range: reading it comes to an end */
-    struct fd_stamp then; /* when it was opened; of a range: not known */
-    bool ended;           /* the descriptor gave its last byte */
-    bool packets;         /* it is a socket of messages */
-    int file;             /* if so: of the message that is read, owned; -1: none */
-    uint64_t file_at;     /* offset of what is read of it next */
+    uint64_t begin, end;  /* of the range; for other inputs 0 and UINT64_MAX */
+    uint64_t at;          /* offset in the file of the next byte to read */
+    uint64_t n_text;      /* decompressed bytes returned so far */
+    bool is_file;         /* regular and named, or a range: its end is known */
+    struct fd_stamp then; /* when it was opened; unknown for a range */
+    bool ended;           /* the end was read from the descriptor */
+    bool packets;         /* a message socket */
+    int file;             /* the file of the current message, owned; -1: none */
+    uint64_t file_at;     /* offset in that file of the next byte to read */
     uint64_t file_end;
     input_idle *on_idle; /* NULL: none */
     void *idle_ctx;
-    input_idle *confirm; /* the end; NULL: nothing to do */
+    input_idle *confirm; /* confirms the end; NULL: none */
     void *confirm_ctx;
     struct decompressor *decompressor; /* NULL: not compressed */
     size_t pos, len;                   /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
 };
 
-/* Waits until there is something to read, and does what is to be done while nothing comes. */
+/* Waits for input, and calls on_idle in the meantime. */
 static int wait_for_more(struct input *in, struct err *e)
 {
     struct pollfd p = {.fd = in->fd, .events = POLLIN};
@@ -51,10 +51,11 @@ static int wait_for_more(struct input *in, struct err *e)
         if (ready < 0 && errno == EINTR)
             ready = 0;
     }
-    return 0; /* if poll has failed, the read will say why */
+    return 0; /* if poll has failed, the read will report why */
 }
 
-/* Reads a message, or a part of the file that it stands for. n is at least PACKET_MAX, unless there is such a file. */
+/* Reads a message, or part of the file that the current message stands for. n is at least PACKET_MAX unless there is
+ * such a file. */
 static ssize_t read_packet(struct input *in, void *p, size_t n, struct err *e)
 {
     struct stat st;
@@ -71,7 +72,7 @@ static ssize_t read_packet(struct input *in, void *p, size_t n, struct err *e)
     if (got > 0)
         in->file_at += (uint64_t)got;
     else if (got == 0)
-        got = err_set(e, EX_DATAERR, "%s: a message with a file that is empty or cut off", in->name);
+        got = err_set(e, EX_DATAERR, "%s: the file of a message is empty or truncated", in->name);
     if (got < 0 || in->file_at >= in->file_end) {
         close(in->file);
         in->file = -1;
@@ -94,7 +95,7 @@ static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
     return got;
 }
 
-/* Nothing more can be read. */
+/* Called when there is nothing more to read. */
 static int reach_end(struct input *in, struct err *e)
 {
     input_idle *confirm = in->confirm;
@@ -143,7 +144,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     return in;
 }
 
-/* Sets the decompressor by the first bytes; of messages, by those of the first one. */
+/* Chooses the decompressor by the first bytes of the input, or of the first message. */
 static int find_decoder(struct input *in, struct err *e)
 {
     return fill(in, in->packets ? 1 : DECOMPRESSOR_MAGIC, e) ||
@@ -152,7 +153,7 @@ static int find_decoder(struct input *in, struct err *e)
                : 0;
 }
 
-/* fd: opened; owned. -1: that has failed. */
+/* fd: taken; -1: opening it has failed. */
 static struct input *open_over(int fd, const char *path, input_idle *on_idle, void *ctx, struct err *e)
 {
     if (fd < 0)
@@ -247,7 +248,7 @@ uint64_t input_position(const struct input *in)
 
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
-    bool room = !in->packets || in->file >= 0 || n >= PACKET_MAX; /* else what has no room in p would be lost */
+    bool room = !in->packets || in->file >= 0 || n >= PACKET_MAX; /* else p could be too short for a message */
     if (in->pos == in->len && (room || in->ended)) {
         ptrdiff_t got = in->ended ? 0 : read_raw(in, p, n, e);
         return got == 0 && !in->ended && reach_end(in, e) ? -1 : got;
@@ -260,7 +261,7 @@ static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
     return (ptrdiff_t)have;
 }
 
-/* Names the place of an error in compressed data: what has been read, and what of it has been decompressed. */
+/* Adds to an error in compressed data where it was found: the offset in the file, and that in the decompressed text. */
 static int bad_data(const struct input *in, const struct err *why, struct err *e)
 {
     if (fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, e))

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OUTFILE_SUFFIX = 24 }; /* bytes of what is added to a path */
+enum { OUTFILE_SUFFIX = 24 }; /* bytes that the name of the temporary file adds to the path */
 
-/* The outfiles that are not finished, which a signal handler removes before the signal ends the process. */
+/* The unfinished output files, which a signal handler removes before the signal ends the process. */
 static struct outfile *volatile unfinished;
 static void (*volatile at_signal)(void);
 
@@ -30,8 +30,8 @@ static void remove_unfinished(int sig)
     raise(sig);
 }
 
-/* The signals that end a process and that come from outside: from a terminal, a pipe that nobody reads any more, a
- * limit of processor time, a batch system. Those that are ignored (as nohup does) stay ignored. */
+/* The signals from outside that end a process: from a terminal, a pipe without a reader, a CPU time limit, a batch
+ * system. Ignored signals (as by nohup) remain ignored. */
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
 
 static void watch_signals(void)
@@ -59,19 +59,19 @@ void outfile_signals_default(void)
     }
 }
 
-/* Whether an open file is our own, and nobody else's work: a process that writes one keeps it locked until its end. 1;
- * 0: it is not; -1: it has been given another name meanwhile. */
+/* Whether an open temporary file belongs to our user and is not in use: a process that writes one keeps it locked until
+ * it exits. 1: yes; 0: no; -1: the file was renamed or removed in the meantime. */
 static int is_ours(int fd, const char *name, bool created)
 {
     struct stat st, now;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
         return 0;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || !created)) /* else locks are not to be had here */
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || !created)) /* a new file needs no lock */
         return 0;
     return stat(name, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 1 : -1;
 }
 
-/* Opens the temporary file: a new one, or one that a process has left that was killed. */
+/* Opens the temporary file: a new one, or one left by a killed process. */
 static int open_unfinished(struct outfile *o)
 {
     enum { TRIES_MAX = 1000 };
@@ -89,13 +89,13 @@ static int open_unfinished(struct outfile *o)
             return fd;
         if (fd >= 0)
             close(fd);
-        i -= ours < 0; /* once more */
+        i -= ours < 0; /* try the same name again */
     }
     errno = EEXIST;
     return -1;
 }
 
-/* A signal may come at any moment: it waits until the file is known. */
+/* Blocks signals until the file is in the list, or one could leave it behind. */
 static void create_unfinished(struct outfile *o)
 {
     sigset_t all, before;
@@ -127,7 +127,7 @@ int outfile_note(struct outfile *o, const char *path, struct err *e)
     return 0;
 }
 
-/* There is no temporary file any more. */
+/* Removes the file from the list: there is no temporary file any more. */
 static void forget_unfinished(struct outfile *o)
 {
     struct outfile *volatile *p = &unfinished;
@@ -139,7 +139,7 @@ static void forget_unfinished(struct outfile *o)
     o->tmp = NULL;
 }
 
-/* The open descriptor that a path names. -1: none. */
+/* The open descriptor that a path names; -1: none. */
 static int descriptor_in(const char *path)
 {
     static const char *const dirs[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -153,7 +153,7 @@ static int descriptor_in(const char *path)
     return -1;
 }
 
-/* The same of a path, or of the link that is there (/dev/stdout). */
+/* The same for a path or, if it is a symbolic link (/dev/stdout), its target. */
 static int descriptor_of(const char *path)
 {
     char link[64];
@@ -163,8 +163,8 @@ static int descriptor_of(const char *path)
     return len > 0 ? descriptor_in(link) : named;
 }
 
-/* The file that a link leads to, also if it is not there yet, so that the link stays; else the path. NULL: out of
- * memory. */
+/* The target of a symbolic link, even if it does not exist yet, so that the link itself is kept; otherwise the path.
+ * NULL: out of memory. */
 static char *file_of(const char *path)
 {
     enum { LINKS_MAX = 40 }; /* as many as the kernel follows */
@@ -196,7 +196,7 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
         return err_mem(e, "a file name", strlen(path));
     }
     int named = descriptor_of(path);
-    bool seen = stat(path, &st) == 0, circle = !seen && errno == ELOOP;   /* of links */
+    bool seen = stat(path, &st) == 0, circle = !seen && errno == ELOOP;   /* a loop of links */
     bool direct = named >= 0 || circle || (seen && !S_ISREG(st.st_mode)); /* /dev/full, a pipe, a terminal */
     if (named >= 0)
         o->fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
@@ -214,14 +214,14 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
     return -1;
 }
 
-/* Gives the file its mode, and makes it durable. */
+/* Sets the file's mode, and syncs and closes it. */
 static int finish(struct outfile *o, struct err *e)
 {
     mode_t mask = umask(0);
     umask(mask);
     bool done = !o->tmp || (fchmod(o->fd, 0666 & ~mask) == 0 && fsync(o->fd) == 0);
     int error = errno;
-    o->lock = fcntl(o->fd, F_DUPFD_CLOEXEC, 3); /* nobody takes the file before it has its name */
+    o->lock = fcntl(o->fd, F_DUPFD_CLOEXEC, 3); /* keeps the file locked until it has its name */
     if (close(o->fd) < 0 && done) {
         error = errno;
         done = false;

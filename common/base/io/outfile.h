@@ -1,8 +1,8 @@
 /* outfile.h - an output file that appears under its name only when it is complete: it is written to a temporary file in
- * the same directory, PATH.bpe-N.tmp, synced and renamed. A signal that ends the process (but SIGKILL) removes the
- * temporary file; one that such a death has left is taken by the next process that writes PATH: it is locked as long
- * as its process lives. Of a link, the file that it leads to is written so. What is no regular file is written to as
- * it is, and so is a descriptor that has a name (/dev/stdout). Not to be copied between open and commit or drop.
+ * the same directory, PATH.bpe-N.tmp, synced and renamed. A signal that ends the process (except SIGKILL) removes the
+ * temporary file. The next process that writes PATH reuses a file left by SIGKILL; a living process keeps its own
+ * locked. For a symbolic link, this applies to its target. Anything but a regular file is opened and written directly,
+ * and so is a named descriptor (/dev/stdout). Do not copy the struct between open and commit or drop.
  */
 #ifndef BPE_BASE_IO_OUTFILE_H
 #define BPE_BASE_IO_OUTFILE_H
@@ -13,25 +13,24 @@
 
 struct outfile {
     int fd;
-    int lock;         /* holds the lock of the temporary file when fd is closed; 0 or -1: none */
-    char *path, *tmp; /* owned; tmp NULL: there is no temporary file */
+    int lock;         /* holds the lock of the temporary file after fd is closed; 0 or -1: none */
+    char *path, *tmp; /* owned; tmp NULL: no temporary file */
     struct outfile *next;
 };
 
 int outfile_open(struct outfile *o, const char *path, struct err *e); /* -1 with EX_CANTCREAT */
-void outfile_drop(struct outfile *o);                                 /* removes what was written; fine after commit */
+void outfile_drop(struct outfile *o);                                 /* removes an uncommitted file */
 
-/* Has a signal remove a file of another name, too, which somebody else writes, until outfile_drop does. -1: out of
+/* Registers the file at `path`, which another process writes, to be removed by a signal or by outfile_drop. -1: out of
  * memory. */
 int outfile_note(struct outfile *o, const char *path, struct err *e);
 
-/* Finishes n files, of which none appears before all are on disk; then they do in this order. -1: those that have not
- * appeared are removed. */
+/* Commits n files: syncs all of them, then gives them their names, in this order. -1: files without their name are
+ * removed. */
 int outfile_commit(struct outfile *o, size_t n, struct err *e);
 
-/* Lets `first`, which may use only what is safe in a signal handler, be called before a signal from outside (one that
- * is not ignored) removes the temporary files and ends the process. In a process that is forked, and becomes another
- * program, outfile_signals_default takes that back. */
+/* Sets a function (async-signal-safe) that is called before a signal from outside, unless ignored, removes the
+ * temporary files and ends the process. A forked process calls outfile_signals_default before exec to undo this. */
 void outfile_at_signal(void (*first)(void));
 void outfile_signals_default(void);
 

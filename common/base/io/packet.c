@@ -8,11 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel doubles what is asked for, and takes no more than net.core.wmem_max, which is this or more. */
+/* The kernel limits the requested size to net.core.wmem_max, which is at least this, and doubles it. */
 enum { QUEUE = 208 << 10 };
 
-/* So little that the kernel gets it in small parts, and so much that the queue holds two such messages (see
- * send_descriptor). */
+/* Small enough that the kernel can allocate it in small parts, large enough that the queue holds only two such messages
+ * (see send_descriptor). */
 enum { FILLER = 64 << 10 };
 
 bool packet_socket(int fd)
@@ -26,10 +26,10 @@ bool packet_socket(int fd)
 void packet_prepare(int fd)
 {
     int size = QUEUE;
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* if not, what is too long is sent as files */
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* if this fails, messages too long are sent as files */
 }
 
-/* A file in memory with these bytes. -1: errno says why. */
+/* Creates a file in memory with these bytes. -1: errno has the reason. */
 static int make_file(const unsigned char *p, size_t n)
 {
     int file = memfd_create("bpe-record", MFD_CLOEXEC);
@@ -47,13 +47,13 @@ static int make_file(const unsigned char *p, size_t n)
     return file;
 }
 
-/* Room for one descriptor in a message, aligned as its header must be. */
+/* Space for one descriptor in a message, aligned for its header. */
 union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* Sends a message that stands for a file, which the receiver gets. */
+/* Sends a message that stands for a file, and passes its descriptor. */
 static ssize_t send_descriptor(int fd, int file)
 {
     static unsigned char filler[FILLER];
@@ -79,10 +79,10 @@ int packet_send_file(int fd, const void *p, size_t n, struct err *e)
 {
     int file = make_file(p, n), why = errno;
     if (file < 0)
-        return err_sys(e, EX_OSERR, why, "no file in memory (memfd_create) for a record of %zu bytes", n);
+        return err_sys(e, EX_OSERR, why, "cannot create a file in memory (memfd_create) for a record of %zu bytes", n);
     ssize_t sent = send_descriptor(fd, file);
     why = errno;
-    close(file); /* the message holds it */
+    close(file); /* the message keeps it open */
     if (sent >= 0)
         return 0;
     err_sys(e, EX_IOERR, why, "cannot write");
@@ -120,8 +120,8 @@ ssize_t packet_receive(int fd, void *p, size_t n, int *file, const char *name, s
         close(*file);
     *file = -1;
     return err_set(e, m.msg_flags & MSG_TRUNC ? EX_DATAERR : EX_OSERR,
-                   m.msg_flags & MSG_TRUNC ? "%s: a message of more than %zu bytes was cut"
-                                           : "%s: the file of a message of %zu bytes or less cannot be had: raise the "
-                                             "limit of open files (ulimit -n)",
+                   m.msg_flags & MSG_TRUNC ? "%s: a message of more than %zu bytes was truncated"
+                                           : "%s: cannot receive the file of a message (of at most %zu bytes); raise "
+                                             "the limit of open files (ulimit -n)",
                    name, n);
 }

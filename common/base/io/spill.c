@@ -63,7 +63,7 @@ int spill_read(const struct spill *s, const struct spill_block *b, struct buf *o
         got = fd_pread(s->fd, packed.p, b->len, b->offset, s->dir, e);
     int rc = -1;
     if (got >= 0 && (size_t)got < b->len)
-        err_set(e, EX_IOERR, "%s: a temporary file there is shorter than it was", s->dir);
+        err_set(e, EX_IOERR, "%s: a temporary file there was truncated", s->dir);
     else if (got >= 0)
         rc = block_unpack(out, packed.p, b->len, b->raw_len, e);
     buf_free(&packed);

@@ -10,7 +10,7 @@
 
 struct spill {
     const char *dir; /* borrowed */
-    int fd;          /* -1: nothing was spilled yet */
+    int fd;          /* -1: nothing has been spilled yet */
     uint64_t end;    /* length of the file */
     struct buf packed;
 };
@@ -18,14 +18,14 @@ struct spill {
 /* One block in the file. */
 struct spill_block {
     uint64_t offset;
-    uint32_t len, raw_len; /* length in the file, and uncompressed */
+    uint32_t len, raw_len; /* lengths: compressed, as in the file, and uncompressed */
 };
 
-/* dir NULL: $TMPDIR, else /tmp. Nothing is created before the first write. */
+/* dir NULL: $TMPDIR or, if that is not set, /tmp. No file is created before the first write. */
 void spill_init(struct spill *s, const char *dir);
 void spill_free(struct spill *s);
 
-/* Writes n < 2^31 bytes as one block. -1 with EX_CANTCREAT or EX_IOERR: the message names the directory, and how to
+/* Writes n < 2^31 bytes as one block. -1 with EX_CANTCREAT or EX_IOERR; the message names the directory and how to
  * choose another. */
 int spill_write(struct spill *s, const void *p, size_t n, struct spill_block *b, struct err *e);
 

@@ -104,7 +104,7 @@ int check_encoder_text(struct check_encoder *c, const struct buf *text, struct e
     if (chunk_reader_text(&c->encoder.reader, c->run, c->nothing, text, c->n++, e))
         return -1;
     if (fstat(c->fd, &st) < 0)
-        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot look at it");
+        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot stat");
     c->ids.len = 0;
     if (buf_reserve(&c->ids, (size_t)st.st_size, e))
         return -1;

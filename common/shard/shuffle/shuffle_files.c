@@ -73,7 +73,7 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
     if (f->file[i].fd < 0)
         return open_failed(f, name, e);
     if (fstat(f->file[i].fd, &st) < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot look at it", name);
+        return err_sys(e, EX_IOERR, errno, "%s: cannot stat", name);
     if ((uint64_t)st.st_size < len)
         return err_set(e, EX_DATAERR,
                        "%s: has %llu bytes; it had %llu when they were made durable. Begin anew in another directory",
