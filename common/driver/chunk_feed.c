@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Text in a record by reference: so little that all workers end at about the same time, and so much that a record costs
- * next to nothing (from 1 to 8 MB two processes took as long). */
+/* Bytes of text in a record by reference: few enough that all workers finish at about the same time, and enough that
+ * the cost of a record is negligible (two processes took equally long with 1 to 8 MB). */
 enum { UNIT_MIN = 512 << 10, UNIT_MAX = 4 << 20, UNITS_EACH = 16 };
 
-/* Bytes of a record by value that are read to see from which source it is, if its rules are not longer. */
+/* Bytes read of a record by value to learn its source: enough unless its rules are longer. */
 enum { VALUE_HEAD = 2 << 10 };
 
 void chunk_feed_free(struct chunk_feed *f)
@@ -37,7 +37,7 @@ static void end(struct chunk_feed *f, bool cut)
     job_close(&f->fd);
 }
 
-/* Reads until there are n bytes of the record. 1: they are there; 0: more must come, or never will (fd -1). */
+/* Reads until n bytes of the record are in the buffer. 1: they are; 0: more must arrive, or none will (fd is -1). */
 static int read_record(struct chunk_feed *f, size_t n, struct err *e)
 {
     if (f->record.len < n && buf_reserve(&f->record, n - f->record.len + RECORD_PAD, e))
@@ -73,7 +73,8 @@ static int read_head(struct chunk_feed *f, struct err *e)
 
 /* ---- Text by value ---- */
 
-/* The source of a record of which this is the beginning; what it was before, if that cannot be seen. */
+/* The source named at the beginning of the record; the previous record's source if this part does not reach that far.
+ */
 static uint64_t source_of(const struct chunk_feed *f)
 {
     unsigned char payload[VALUE_HEAD];
@@ -114,7 +115,7 @@ static int skip(struct chunk_feed *f, struct err *e)
     int got = read_record(f, f->record.len + n, e);
     if (f->record.len == f->len) {
         next_record(f);
-    } else if (f->record.len > RECORD_HEADER) { /* its place is enough */
+    } else if (f->record.len > RECORD_HEADER) { /* overwrite the skipped bytes */
         f->len -= f->record.len - RECORD_HEADER;
         f->record.len = RECORD_HEADER;
     }
@@ -147,7 +148,7 @@ static uint64_t text_in_unit(const struct chunk_feed *f)
     return each < UNIT_MIN ? UNIT_MIN : each > UNIT_MAX ? UNIT_MAX : each;
 }
 
-/* Takes pieces of the current file until there is `max` bytes of text; those that lie side by side become one. */
+/* Takes pieces of the current file until there are `max` bytes of text; joins adjacent pieces. */
 static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t max, struct err *e)
 {
     struct source_facts taken = f->file;

@@ -23,7 +23,7 @@ const char *const command_null_rows[] = {"empty", "skip", NULL};
 
 static int print_help(const struct command *c, struct err *e)
 {
-    const struct option_row *before[8] = {c->options}; /* names there mean nothing to the next program */
+    const struct option_row *before[8] = {c->options}; /* names not listed again for later programs */
     size_t n = 1;
     struct buf out = {0};
     int rc = buf_put_str(&out, c->usage, e) || options_put_help(&out, c->options, e);
@@ -71,7 +71,7 @@ int command_main(const struct command *c, int argc, char **argv)
     int status = -1;
     switch (parse(c, argc, argv, &e)) {
     case OPTIONS_WRONG:
-    case OPTIONS_VERSION: /* is none of its options */
+    case OPTIONS_VERSION: /* commands do not have it */
         break;
     case OPTIONS_HELP:
         status = print_help(c, &e);
@@ -82,7 +82,7 @@ int command_main(const struct command *c, int argc, char **argv)
         monitoring_begin(&j);
         status = c->run(&j, &e);
         monitoring_end(&j);
-        job_free(&j); /* ends what still runs, so that nothing is said after the last line */
+        job_free(&j); /* ends all processes, so that no message follows the last line */
         break;
     }
     if (status < 0) {
@@ -181,7 +181,7 @@ void command_line_free(struct command_line *l)
     *l = (struct command_line){0};
 }
 
-/* ---- Options that several commands have ---- */
+/* ---- Options shared by several commands ---- */
 
 static int check_jobs(struct command_options *o, struct err *e)
 {
@@ -191,7 +191,7 @@ static int check_jobs(struct command_options *o, struct err *e)
     return o->jobs ? 0 : err_set(e, EX_USAGE, "-j %s: not a number of jobs", o->jobs_text);
 }
 
-/* The name of the option that says how files are read in another way than Parquet is; NULL: none was given. */
+/* The name of an option given for files that are not Parquet; NULL: none. */
 static const char *other_form(const struct source_options *t, bool has_only)
 {
     enum form form = source_options_form(t);
@@ -237,7 +237,7 @@ void command_mix(struct command_options *o, const struct source_options *text, c
     for (int i = 0; i < n_files; i++)
         n += is_named_parquet(files[i]);
     o->mixed = o->parquet && source_options_form(text) != FORM_TEXT && !text->files_from && !text->files0_from &&
-               n > 0; /* also if all are: patterns may have found no other */
+               n > 0; /* also if all are: a pattern may have matched no others */
 }
 
 bool command_is_parquet(const struct command_options *o, const char *file)

@@ -1,4 +1,4 @@
-/* command.h - an everyday command of bpe: what it is told, of its own options and of those of the programs it starts.
+/* command.h - the frame of a bpe command: parses its own options and those of the programs it starts, and runs it.
  *
  *     static struct train_options self;
  *     static struct command_program programs[] = {{&chunk_usage, &self.chunk}, {&sum_usage, &self.sum}};
@@ -6,8 +6,8 @@
  *                                            COMMAND_PROGRAMS(programs), .check = check, .run = run};
  *     int train_main(int argc, char **argv) { return command_main(&command, argc, argv); }
  *
- * Options are known by the programs' own tables (base/cli/usage.h), so wrong use is an error before any process begins.
- * What is said to a program is passed on as words.
+ * Options are looked up in the programs' own tables (base/cli/usage.h), so wrong use is an error before any process
+ * starts. A program's options are passed on as words.
  */
 #ifndef BPE_DRIVER_COMMAND_H
 #define BPE_DRIVER_COMMAND_H
@@ -25,43 +25,42 @@
 /* A program that the command starts. */
 struct command_program {
     const struct usage *usage;
-    void *options; /* its struct, zeroed */
-    bool only;     /* a name that it has means nothing to the programs after it */
-    struct option_words
-        words; /* its options that were given, for its command line; owned, as long as the process runs */
+    void *options;             /* its struct, zeroed */
+    bool only;                 /* an option that it has is not given to the programs after it */
+    struct option_words words; /* its options as given, for its command line; owned, kept as long as the process runs */
 };
 
 struct command {
-    const char *name;                 /* "bpe train": messages begin with it */
-    const char *usage;                /* the first lines of --help: how it is called, and what it does */
-    const struct option_row *options; /* its own; a name or letter here means nothing to the programs */
-    void *to;                         /* the struct that they are stored in */
+    const char *name;                 /* "bpe train"; messages begin with it */
+    const char *usage;                /* the first lines of --help: synopsis and description */
+    const struct option_row *options; /* its own; a name or letter here is not given to the programs */
+    void *to;                         /* the struct that stores them */
     struct command_program *programs;
     size_t n_programs;
-    char ***files; /* set to the FILEs (borrowed from argv), and their number; none is 0 */
+    char ***files; /* set to the FILEs (borrowed from argv) and their number, which may be 0 */
     int *n_files;
 
-    /* Checks that all goes together, before anything is done; -1: wrong use. May be NULL. The programs' own checks
-     * (command_check) are called by it, as it may first complete their options. */
+    /* Checks that the options are consistent, before anything is done; -1: wrong use. May be NULL. It calls the
+     * programs' own checks (command_check) itself, because it may have to complete their options first. */
     int (*check)(struct err *e);
 
-    /* Does the work, by the processes of a job. Returns the exit status, whose reason was printed; or -1 with *e. */
+    /* Does the work with the processes of a job. Returns the exit status, whose reason was printed; or -1 with *e. */
     int (*run)(struct job *j, struct err *e);
 };
 
-/* Initializers: the struct that options and FILEs (its fields files and n_files) are stored in; an array. */
+/* Initializers: the struct that stores options and FILEs (in its fields files and n_files); the array of programs. */
 #define COMMAND_TO(self) .to = &(self), .files = &(self).files, .n_files = &(self).n_files
 #define COMMAND_PROGRAMS(all) .programs = (all), .n_programs = sizeof(all) / sizeof *(all)
 
 /* Returns the exit status. */
 int command_main(const struct command *c, int argc, char **argv);
 
-/* Checks a program's options, which go together with the command's FILEs. -1: wrong use. */
+/* Checks a program's options together with the command's FILEs. -1: wrong use. */
 int command_check(struct command_program *p, char **files, int n_files, struct err *e);
 
 /* ---- Command lines ---- */
 
-/* Words of a command line that is being made; zeroed: empty. The words are borrowed. */
+/* A command line under construction; zeroed: empty. The words are borrowed. */
 struct command_line {
     const char **words; /* owned; NULL after the last */
     size_t n;
@@ -71,35 +70,35 @@ struct command_line {
 int command_line_words(struct command_line *l, const char *const *words, struct err *e);
 int command_line_append(struct command_line *l, const struct command_line *more, struct err *e);
 int command_line_options(struct command_line *l, const struct option_words *w, struct err *e);
-int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and these */
+int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and the files */
 void command_line_free(struct command_line *l);
 
-/* Appends words of options, those of these names (ends with NULL) with an absolute path: for a process that runs in
- * another directory. */
+/* Appends option words, and makes the path absolute in options of these names (the list ends with NULL), for a process
+ * that runs in another directory. */
 int command_paths(struct option_words *to, const struct option_words *from, const char *const *names, struct err *e);
 
-/* Starts a process by these words; what else there is to say of it is in `how`. */
+/* Starts a process with this command line; `how` has everything else. */
 int command_line_start(struct job *j, const struct job_start *how, const struct command_line *l, struct err *e);
 
-/* The same of a program with these options, and n files (NULL: none are named). */
+/* The same for a program with these options and n files (NULL: no files). */
 int command_start(struct job *j, const struct job_start *how, const char *program, const struct option_words *options,
                   char **files, int n, struct err *e);
 
-/* ---- Options that several commands have ---- */
+/* ---- Options shared by several commands ---- */
 
 struct command_options {
-    uint64_t jobs; /* how many processes do the work; command_jobs */
+    uint64_t jobs; /* how many processes do the work */
     const char *jobs_text;
     const char *via;     /* NULL: none */
-    bool parquet, mixed; /* mixed: only FILEs whose names say so are Parquet; see command_mix */
+    bool parquet, mixed; /* mixed: only FILEs named *.parquet are Parquet; see command_mix */
     const char *column;
-    struct option_words reader;    /* what `bpe parquet` is told; command_options_check makes it. Owned */
-    unsigned nul_bytes, null_rows; /* of command_nul_bytes, command_null_rows */
+    struct option_words reader;    /* options for `bpe parquet`, set by command_options_check; owned */
+    unsigned nul_bytes, null_rows; /* indices in command_nul_bytes, command_null_rows */
     bool has_nul_bytes, has_null_rows;
-    const char *progress, *monitor; /* the texts of these options; NULL: none */
+    const char *progress, *monitor; /* the arguments of these options; NULL: none */
 };
 
-/* Rows for a field o of the struct `owner`, a struct command_options. */
+/* Option rows for the field o, a struct command_options, of the struct `owner`. */
 /* clang-format off */
 #define COMMAND_JOBS(owner, o, what) \
     {'j', "jobs", "JOBS", "processes that " what " (default: one a core)", OPTION_TO(TEXT, owner, o.jobs_text)}
@@ -118,13 +117,13 @@ struct command_options {
      OPTION_TO(TEXT, owner, o.progress), .words = watch_words, .check = watch_option}, \
     MONITORING_OPTION(owner, o.monitor)
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
-#define COMMAND_NO_DEALT {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED} /* bpe-chunk is told by commands alone */
+#define COMMAND_NO_DEALT {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED} /* only for commands */
 #define COMMAND_NO_INNER COMMAND_NO_DEALT, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
 #define COMMAND_BY_MODEL \
     {'e', "regex", "REGEX", "--regex: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "normalize", "FORM", "--normalize: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "no-special", NULL, "--no-special: the model decides that; leave it out", .kind = OPTION_REFUSED}
-#define COMMAND_BY_ITSELF(name, argument) /* of what is missing */ \
+#define COMMAND_BY_ITSELF(name, argument) /* for options about missing work */ \
     {0, name, argument, "--" name ": the same command does what is missing by itself; leave it out", \
      .kind = OPTION_REFUSED}
 #define COMMAND_OF_SHARD(name) \
@@ -133,30 +132,30 @@ struct command_options {
 
 extern const char *const command_nul_bytes[], *const command_null_rows[];
 
-/* Sets jobs; checks --via, and --parquet beside the options for text and the FILEs. -1: wrong use. */
+/* Sets jobs; checks --via, and --parquet against the options for text and the FILEs. -1: wrong use. */
 struct source_options;
 int command_options_check(struct command_options *o, const struct source_options *text, bool has_only, int n_files,
                           struct err *e);
 
-/* Allows --parquet beside an option for another form of text, for a command that takes both: if the names of some FILEs
- * end in .parquet, these are Parquet, and the others of the other form. Call before command_options_check. */
+/* Allows --parquet together with an option for another input format, for a command that reads both: FILEs whose names
+ * end in .parquet are Parquet, and all others have the other format. Call before command_options_check. */
 void command_mix(struct command_options *o, const struct source_options *text, char **files, int n_files);
 
 /* Whether this FILE is Parquet. */
 bool command_is_parquet(const struct command_options *o, const char *file);
 
-/* Adds what bpe-chunk is told of the text of Parquet: its words without those for another form, and -0. */
+/* Adds the options of bpe-chunk for text from Parquet: its words except those for another input format, and -0. */
 int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e);
 
-/* The words that begin a command of --via: `sh -c 'COMMAND "$@"' --via`, before the worker's words. script: owned by
- * the caller, and must stay. */
+/* Adds the words that --via puts before the worker's own: `sh -c 'COMMAND "$@"' --via`. *script: owned by the caller,
+ * and must outlive the command line. */
 int command_line_via(struct command_line *l, const char *via, char **script, struct err *e);
 
 /* The words of `bpe parquet`, without the FILEs. */
 int command_line_parquet(struct command_line *l, const struct command_options *o, struct err *e);
 
-/* Before standard input is read: says so, if that is a terminal. -1 with EX_TEMPFAIL: it is a pipe from which nothing
- * comes: what should have written to it has probably failed. Waits until that is known. */
+/* Call before reading standard input. If it is a terminal, prints a note. If it is a pipe, waits for data; -1 with
+ * EX_TEMPFAIL: the pipe ended empty, so its writer has probably failed. */
 int command_input_check(struct job *j, struct err *e);
 
 #endif

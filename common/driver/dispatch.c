@@ -10,15 +10,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A worker gets another record while it has less text than DEEP: its pipe holds about that, and it should not wait. Of
- * text by value it gets records that follow each other up to ROW, so that the turn is passed on less often. */
+/* A worker gets another record while it has less text than DEEP: about as much as its pipe holds, so that it need not
+ * wait. It gets consecutive records up to ROW, so that the turn is passed on less often. */
 enum { DEEP = 640 << 10, ROW = 1 << 20, READ = 256 << 10 };
 
 _Static_assert((int)JOB_MORE <= (int)DISPATCH_MAX, "a worker has as many texts as it may read");
 
 /* ---- Workers ---- */
 
-/* Starts the next worker, which reads these n texts; 0: records. */
+/* Starts the next worker, which reads these n texts; n 0: records. */
 static struct dispatch_worker *start(struct dispatch *d, const int *in, size_t n, struct err *e)
 {
     int to[2] = {-1, -1}, turns[2] = {-1, -1};
@@ -101,7 +101,7 @@ static bool has_room(const struct dispatch_worker *w)
     return w->to >= 0 && w->left.len == 0 && (w->n < 2 || (w->owed < DEEP && w->n < DISPATCH_MAX));
 }
 
-/* The worker that gets the next record; NULL: none has room, or (*may_start) a new one is to be started. */
+/* The worker that gets the next record; NULL: none has room, or (*may_start) a new one must be started. */
 static struct dispatch_worker *choose(const struct dispatch *d, bool *may_start)
 {
     struct dispatch_worker *best = NULL;
@@ -172,7 +172,7 @@ struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_
     return w;
 }
 
-/* Nobody reads what is written to it: it has ended, or will. */
+/* The worker no longer reads its pipe: it has ended, or will. */
 static void close_to(struct dispatch_worker *w)
 {
     job_close(&w->to);
@@ -180,7 +180,7 @@ static void close_to(struct dispatch_worker *w)
     w->written = 0;
 }
 
-/* Writes as much of what is left as there is room for. */
+/* Writes as many of the waiting bytes as the pipe has room for. */
 static void feed(struct dispatch_worker *w)
 {
     while (w->to >= 0 && w->written < w->left.len) {
@@ -219,8 +219,8 @@ int dispatch_pass(struct dispatch *d, const void *record, size_t n, int from, si
     return 0;
 }
 
-/* Passes on what has come of the record. If its worker's pipe is full, the rest is read, so that what comes after can
- * go to others. -1: out of memory. */
+/* Passes on the part of the record that has arrived. If its worker's pipe is full, buffers the rest, so that later
+ * records can go to other workers. -1: out of memory. */
 static int pass(struct dispatch *d, struct err *e)
 {
     struct dispatch_worker *w = d->passing;
@@ -244,7 +244,7 @@ static int pass(struct dispatch *d, struct err *e)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return 0; /* more is to come */
+            return 0; /* more will come */
         if (n == 0) {
             d->cut = true;
             break;
@@ -269,7 +269,7 @@ void dispatch_end(struct dispatch *d)
     static const char turn = ID_TURN;
     for (size_t i = 0; i < d->n_started && !d->ended; i++) {
         const struct dispatch_worker *w = &d->worker[i];
-        if (w->n_given == 0 && w->turns >= 0) /* it takes its empty input for a text, and waits */
+        if (w->n_given == 0 && w->turns >= 0) /* it takes its empty input for a text, and waits for its turn */
             send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     d->ended = true;
@@ -278,7 +278,7 @@ void dispatch_end(struct dispatch *d)
 
 /* ---- The turn ---- */
 
-/* It has ended: well, if nothing is left for it to do. */
+/* The worker has ended: successfully, if it had nothing left to do. */
 static void end(struct dispatch *d, struct dispatch_worker *w)
 {
     job_close(&w->turns);
@@ -286,7 +286,7 @@ static void end(struct dispatch *d, struct dispatch_worker *w)
     w->at_end = true;
 }
 
-/* Hears from a worker how far it is. */
+/* Reads a worker's progress. */
 static void hear(struct dispatch *d, struct dispatch_worker *w)
 {
     char said[64];
@@ -310,7 +310,8 @@ static void hear(struct dispatch *d, struct dispatch_worker *w)
     d->stopped |= w->failed;
 }
 
-/* Hears which texts were read to their ends. A worker that has encoded one was told so after that. */
+/* Reads which texts were read to their end. A text's status byte is written before its worker sees the end of the text.
+ */
 static void hear_status(struct dispatch_worker *w)
 {
     char said[64];
@@ -325,7 +326,7 @@ static void hear_status(struct dispatch_worker *w)
     job_close(&w->status);
 }
 
-/* Whether what a worker reads from has ended before the end of this text. */
+/* Whether a worker's input ended before the end of this text. */
 static bool is_cut(const struct dispatch_worker *w, uint64_t number)
 {
     return w->alone && w->process && w->status < 0 && number >= w->n_complete;
@@ -337,16 +338,16 @@ uint64_t dispatch_failed_at(const struct dispatch_worker *w)
     return is_cut(w, w->n_given - 1) && w->n_complete < at ? w->n_complete : at;
 }
 
-/* Tells workers when they may write. Of records that follow each other, a worker may write all. */
+/* Tells workers when they may write. A worker may write all of its consecutive records. */
 static void tell(struct dispatch *d)
 {
     static const char turn = ID_TURN;
     struct dispatch_worker *w = d->unit[d->first].worker;
     for (size_t i = d->first; i < d->n_units && d->unit[i].worker == w; i++) {
-        if (d->unit[i].told || w->turns < 0) /* it is not started yet, or has ended */
+        if (d->unit[i].told || w->turns < 0) /* not started yet, or ended */
             continue;
         ssize_t sent = send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-        d->unit[i].told = sent >= 0 || errno != EAGAIN; /* if there is no room, later; one that has ended is heard of */
+        d->unit[i].told = sent >= 0 || errno != EAGAIN; /* no room: later; hear() notices if it has ended */
     }
 }
 

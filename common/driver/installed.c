@@ -13,9 +13,9 @@
 #define COMMANDS "../libexec/bpetools"
 #define PAGES "../share/man"
 
-struct installed installed; /* its texts are never freed */
+struct installed installed; /* its strings are never freed */
 
-/* An existing directory below `programs`, by its real path; NULL: there is none. */
+/* The real path of an existing directory below `programs`; NULL: none. */
 static char *real_below(const char *name, struct err *e)
 {
     char *path = fd_path(installed.programs, name, e), *real = path ? realpath(path, NULL) : NULL;
@@ -30,12 +30,12 @@ static char *directory_of(const char *file)
     return slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
 }
 
-/* The directory of the file that this process runs. */
+/* The directory of this process's executable. */
 static char *find_programs(const char *argv0)
 {
     char *file = realpath("/proc/self/exe", NULL);
     if (!file)
-        file = realpath(argv0, NULL); /* as it is called by a path, or is in this directory */
+        file = realpath(argv0, NULL); /* a path, or a name in the current directory */
     char *dir = directory_of(file ? file : argv0);
     free(file);
     return dir;

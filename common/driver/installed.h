@@ -1,5 +1,5 @@
-/* installed.h - where the files are that belong to this bpe: the programs beside it, its commands in other languages,
- * the manual pages. They are those of this bpe, whatever else is installed.
+/* installed.h - locates the files of this bpe: the programs in its directory, its commands in other languages, and the
+ * manual pages. Other installations do not matter.
  *
  *     PREFIX/bin/bpe    PREFIX/libexec/bpetools/    PREFIX/share/man/     installed
  *     BUILD/bpe         BUILD/pipelines/            BUILD/man/            not installed: both are links into the source
@@ -9,14 +9,14 @@
 
 #include "base/sys/err.h"
 
-/* Finds them, by the file that this process runs; argv0 is for a system without /proc. Puts the directory of the
- * programs first on PATH, and makes TMPDIR absolute, for all processes that are started. -1: EX_OSERR. */
+/* Locates them from the executable of this process; argv0 is for a system without /proc. For all processes started
+ * later, puts the directory of the programs first on PATH and makes TMPDIR absolute. -1: EX_OSERR. */
 int installed_init(const char *argv0, struct err *e);
 
-/* The directories, and a file in one; NULL before installed_init. */
+/* The directories and one file; NULL before installed_init. */
 extern struct installed {
     const char *programs, *commands, *pages;
-    const char *parquet; /* the file of the command parquet */
+    const char *parquet; /* the file of `bpe parquet` */
 } installed;
 
 /* The file of a command in another language. Owned by the caller; NULL: out of memory. */

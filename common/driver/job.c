@@ -24,21 +24,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELD_MS = 1000 };     /* how long a last line waits for the end of its process */
-enum { PATIENCE_MS = 5000 }; /* how long a process has to end after SIGTERM */
+enum { HELD_MS = 1000 };     /* how long a last line is held for the end of its process */
+enum { PATIENCE_MS = 5000 }; /* how long a process may take to end after SIGTERM */
 
 /* ---- Signals ---- */
 
-/* The processes that run, for a signal handler: 0 where there is none. */
+/* The running processes, for a signal handler; 0: none in this slot. */
 static volatile pid_t *running;
 static volatile size_t n_running;
 static size_t running_cap;
 static volatile sig_atomic_t shown; /* progress is on the terminal: */
-static volatile sig_atomic_t above; /* so many lines of it above the cursor */
+static volatile sig_atomic_t above; /* lines of it above the cursor */
 static volatile sig_atomic_t asked; /* by SIGUSR1 */
 static void (*volatile at_signal)(void);
 
-/* It only interrupts ppoll(2), or lets write(2) say EPIPE. */
+/* Only interrupts ppoll(2), or makes write(2) return EPIPE. */
 static void no_more(int sig)
 {
     (void)sig;
@@ -56,7 +56,7 @@ bool job_was_asked(void)
     const struct timespec at_once = {0};
     sigemptyset(&question);
     sigaddset(&question, SIGUSR1);
-    bool was = asked || sigtimedwait(&question, NULL, &at_once) == SIGUSR1; /* job_wait alone lets it through */
+    bool was = asked || sigtimedwait(&question, NULL, &at_once) == SIGUSR1; /* only job_wait unblocks it */
     asked = 0;
     return was;
 }
@@ -80,14 +80,14 @@ void job_show(const char *line)
 {
     if (line || shown)
         clear_line();
-    shown = line != NULL; /* before it is: a signal may come now */
+    shown = line != NULL; /* before it is shown: a signal may arrive now */
     if (line && write(2, line, strlen(line)) < 0)
         shown = false;
     for (; line && shown && (line = strchr(line, '\n')); line++)
         above++;
 }
 
-/* Ends all processes and waits for them: in a signal handler, so with system calls only. */
+/* Ends all processes and waits for them. Runs in a signal handler, so it uses only system calls. */
 static void end_running(void)
 {
     bool left = true;
@@ -122,7 +122,7 @@ void job_at_signal(void (*then)(void))
     at_signal = then;
 }
 
-/* Ends with the process that has started this one, if that has asked for it (see job.h). */
+/* Makes this process end with the one that started it, if that asked for it (see job.h). */
 static int follow_parent(struct err *e)
 {
     const char *parent = getenv(JOB_PARENT);
@@ -132,7 +132,7 @@ static int follow_parent(struct err *e)
         return err_sys(e, EX_OSERR, errno, "cannot follow process %.20s", parent);
     if (num_whole(parent, INT_MAX) != (uint64_t)getppid())
         return err_set(e, EX_TEMPFAIL, JOB_PARENT "=%.20s: that process has ended, or did not start this one", parent);
-    unsetenv(JOB_PARENT); /* it is not the parent of what this one starts */
+    unsetenv(JOB_PARENT); /* the processes started here have another parent */
     return 0;
 }
 
@@ -173,7 +173,7 @@ int job_pipe(int ends[2], struct err *e)
     enum { WIDE = 1 << 20 };
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_sys(e, EX_OSERR, errno, "cannot make a pipe");
-    fcntl(ends[1], F_SETPIPE_SZ, WIDE); /* if it may be */
+    fcntl(ends[1], F_SETPIPE_SZ, WIDE); /* if permitted */
     return 0;
 }
 
@@ -194,7 +194,7 @@ int job_socket(int ends[2], struct err *e)
                : 0;
 }
 
-/* The program's file, from PATH. NULL: there is none. Owned by the caller. */
+/* The program's file, from PATH. NULL: not found. Owned by the caller. */
 static char *find(const char *program)
 {
     const char *path = getenv("PATH");
@@ -207,8 +207,7 @@ static char *find(const char *program)
         memcpy(file, program, n + 1);
         return file;
     }
-    if (installed.programs &&
-        strncmp(program, "bpe-", 4) == 0) { /* also where the name of that directory has a colon */
+    if (installed.programs && strncmp(program, "bpe-", 4) == 0) { /* PATH cannot name a directory with a colon */
         struct err ignored;
         char *beside = fd_path(installed.programs, program, &ignored);
         if (beside && access(beside, X_OK) == 0) {
@@ -243,7 +242,7 @@ int job_need(const char *program, struct err *e)
     return 0;
 }
 
-/* Makes `from` the descriptor `to`; -1: /dev/null. It is not 0, 1, 2 or 3 itself, unless it is `to`. */
+/* Makes `from` (-1: /dev/null) the descriptor `to`. `from` must not be 0, 1, 2 or 3, unless it equals `to`. */
 static void give(int from, int to)
 {
     int fd = from >= 0 ? from : open("/dev/null", (to == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
@@ -263,10 +262,10 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
         _exit(128 + SIGTERM);
     outfile_signals_default();
     signal(SIGCHLD, SIG_DFL);
-    signal(SIGTERM, SIG_DFL); /* also where the caller ignores it */
+    signal(SIGTERM, SIG_DFL); /* even if the caller ignores it */
     signal(SIGUSR1, SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int i = 0; i < s->n_more; i++) /* out of the way of each other */
+    for (int i = 0; i < s->n_more; i++) /* so that none overwrites another */
         more[i] = fcntl(s->more[i], F_DUPFD_CLOEXEC, JOB_FIRST_MORE + JOB_MORE);
     give(s->in, 0);
     give(s->out, 1);
@@ -291,7 +290,7 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
     _exit(127);
 }
 
-/* Remembers a process, and its pid for the signal handler, before there is one. */
+/* Makes room for a process, and for its pid in the signal handler's list, before it is started. */
 static struct job_process *add(struct job *j, struct err *e)
 {
     struct job_process *p = calloc(1, sizeof *p);
@@ -309,7 +308,7 @@ static struct job_process *add(struct job *j, struct err *e)
         for (size_t i = 0; i < n_running; i++)
             grown[i] = running[i];
         volatile pid_t *old = running;
-        running = grown; /* a handler that comes now does not return, whichever it reads */
+        running = grown; /* safe: a handler that runs now does not return, whichever array it reads */
         running_cap = 2 * cap + 16;
         free((void *)(uintptr_t)old);
     }
@@ -352,7 +351,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     pid_t self = getpid();
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* until it is known which processes there are */
+    sigprocmask(SIG_BLOCK, &all, &before); /* until the pid is recorded */
     p->pid = fork();
     if (p->pid == 0)
         become(s, file, said[1], self, j->command);

@@ -1,4 +1,4 @@
-/* job_outcome.c - see job.h: why a job has failed. */
+/* job_outcome.c - see job.h: why a job failed. */
 #include "driver/job.h"
 
 #include <signal.h>
@@ -15,10 +15,10 @@ bool job_may_be_unread(int fd)
 bool job_was_killed(const struct job_process *p)
 {
     return p->status > 128 && p->status <= 128 + SIGRTMAX &&
-           p->status != 128 + SIGPIPE; /* 255 is what others exit with */
+           p->status != 128 + SIGPIPE; /* 255 is an exit status of other programs */
 }
 
-/* The stage after that of a process, in its group; if it is the last one there, in all. -1: there is none. */
+/* The next stage after a process's, in its group or (in_group false) in all. -1: none. */
 static int next_stage(const struct job *j, const struct job_process *p, bool in_group)
 {
     int next = -1;
@@ -30,7 +30,7 @@ static int next_stage(const struct job *j, const struct job_process *p, bool in_
     return next;
 }
 
-/* Whether SIGPIPE has ended it although all that it fed did their work. */
+/* Whether SIGPIPE ended it although all processes that it fed did their work. */
 static bool lost_its_reader(const struct job *j, const struct job_process *p)
 {
     if (p->status != 128 + SIGPIPE)
@@ -41,7 +41,7 @@ static bool lost_its_reader(const struct job *j, const struct job_process *p)
         const struct job_process *q = j->at[i];
         if (q->stage != next || (in_group && q->group != p->group))
             continue;
-        if (q->dismissed ? q->dismissed_at < p->ended_at : q->status != 0) /* else it was there to read */
+        if (q->dismissed ? q->dismissed_at < p->ended_at : q->status != 0) /* it had stopped reading */
             return false;
     }
     return next >= 0 || j->to_file || !job_may_be_unread(1);
@@ -55,13 +55,13 @@ static int last_stage(const struct job *j)
     return stage;
 }
 
-/* Whether it failed by itself, and says so. */
+/* Whether it failed on its own, with a message. */
 static bool failed(const struct job_process *p)
 {
     return !p->dismissed && !p->foreign && p->status != 0 && p->status <= 128 && p->status != EX_TEMPFAIL;
 }
 
-/* The process that failed first; NULL: none did. */
+/* The process that failed first; NULL: none. */
 static const struct job_process *first_failure(const struct job *j)
 {
     const struct job_process *first = NULL, *last = NULL;
@@ -80,7 +80,7 @@ static const struct job_process *first_failure(const struct job *j)
     return several && last && last->status == first->status ? last : first;
 }
 
-/* The last line that it said, and its length; 0: none. */
+/* Its last line, and the line's length; 0: none. */
 static const char *last_line(const struct job_process *p, size_t *n)
 {
     size_t end = p->text.len;
@@ -92,7 +92,7 @@ static const char *last_line(const struct job_process *p, size_t *n)
     return line;
 }
 
-/* Appends why it failed. What it calls its standard output is a file that the user knows by another name. */
+/* Appends why it failed. If it names its standard output, the file's name that the user knows is used instead. */
 int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
 {
     static const char cannot[] = "standard output: cannot write: ";
@@ -105,7 +105,7 @@ int job_tell(const struct job *j, const struct job_process *p, struct buf *line,
              buf_put_str(line, ": cannot write: ", e) || buf_put(line, why, n - (size_t)(why - text), e) ||
              (p->remedy && (buf_put_str(line, "; ", e) || buf_put_str(line, p->remedy, e)));
     } else if (!n && p->spoke) {
-        rc = 0; /* it has said why, and took long to end */
+        rc = 0; /* its last line was passed on before it ended */
     } else {
         rc = n ? buf_put(line, text, n, e)
                : buf_printf(line, e, "%s: %s ended with status %d", j->command, p->name, p->status);
@@ -113,13 +113,13 @@ int job_tell(const struct job *j, const struct job_process *p, struct buf *line,
     return rc ? -1 : p->status;
 }
 
-/* Whether it is one of the exit statuses in bpe(7). */
+/* Whether bpe(7) lists this exit status. */
 static bool is_ours(int status)
 {
     return (status >= EX_USAGE && status <= EX_CONFIG) || status == 127;
 }
 
-/* A process that was killed; NULL: none was. */
+/* The first process that was killed; NULL: none. */
 static const struct job_process *first_killed(const struct job *j)
 {
     const struct job_process *first = NULL;
@@ -142,7 +142,8 @@ static bool last_ended_well(const struct job *j)
     return j->n > 0;
 }
 
-/* Says why something is missing: what a process saw of it, and how a command of the user's has ended. */
+/* Reports why data is missing: the message of a process that noticed, and the status of a user's command that failed.
+ */
 static int tell_missing(const struct job *j, const struct job_process *cause, struct buf *line, struct err *e)
 {
     int status = job_tell(j, cause, line, e);
@@ -159,7 +160,7 @@ int job_outcome(const struct job *j, struct buf *line, struct err *e)
     if (j->last_decides && last_ended_well(j))
         return 0;
     const struct job_process *cause = first_failure(j), *killed = first_killed(j);
-    if (killed && (!cause || cause->stage > killed->stage)) /* what it wrote may end anywhere */
+    if (killed && (!cause || cause->stage > killed->stage)) /* its output may end anywhere */
         return buf_printf(line, e, "%s: %s was killed; run the same command again", j->command, killed->name)
                    ? -1
                    : EX_TEMPFAIL;

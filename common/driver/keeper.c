@@ -1,7 +1,7 @@
 /* keeper.c - see keeper.h.
  *
- * It is the subreaper of its descendants: those whose parent has ended become its children, so that all can be found by
- * their parents. What has begun a session of its own is left alone: a connection of ssh that others share, a server.
+ * The keeper is the subreaper of its descendants: those whose parent has ended become its children, so that following
+ * parents finds all of them. Processes in another session are left alone: a shared ssh connection, a server.
  */
 #include "driver/keeper.h"
 
@@ -23,7 +23,7 @@ struct related {
     bool ours;
 };
 
-/* All processes of the session of one; their number is *n. What cannot be read is none of those that can be ended. */
+/* All processes in the session of `pid`; *n: their number. Those that cannot be read could not be ended either. */
 static struct related *session_of(pid_t pid, size_t *n)
 {
     struct err ignored;
@@ -42,7 +42,7 @@ static struct related *session_of(pid_t pid, size_t *n)
     return all;
 }
 
-/* Sends a signal to all descendants that have not left with setsid(2). Returns how many there are. */
+/* Sends a signal to all descendants that have not left with setsid(2). Returns their number. */
 static size_t signal_descendants(int sig)
 {
     size_t n, found = 0;
@@ -69,7 +69,7 @@ static size_t signal_descendants(int sig)
     return found;
 }
 
-/* GNU parallel ends its jobs on SIGHUP, and would wait for them on SIGTERM. */
+/* Starts with SIGHUP, on which GNU parallel ends its jobs; on SIGTERM it would wait for them. */
 static void end_descendants(bool apart)
 {
     const struct timespec step = {0, STEP_MS * 1000000L};
@@ -83,7 +83,7 @@ static void end_descendants(bool apart)
     }
 }
 
-/* Waits for the child, and exits as it does; ends all if a signal says so. */
+/* Waits for the child, and exits with its status; on a signal, ends all descendants. */
 static void keep(pid_t child, const sigset_t *signals, bool apart)
 {
     int status, sig;
@@ -112,7 +112,7 @@ void keeper_start(bool apart)
     sigaddset(&signals, SIGCHLD);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct sigaction old;
-        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as nohup does */
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* not if ignored, as under nohup */
             sigaddset(&signals, ends[i]);
     }
     sigprocmask(SIG_BLOCK, &signals, NULL);
@@ -127,7 +127,7 @@ void keeper_start(bool apart)
     }
     if (child < 0)
         _exit(71);
-    /* Whoever waits for the end of a pipe waits for the command, not for its keeper. */
+    /* Close the pipes: their other ends must see the end of the command, not of its keeper. */
     for (int fd = 0; fd < 2; fd++)
         close(fd);
     syscall(SYS_close_range, 3U, ~0U, 0U);

@@ -55,7 +55,7 @@ static void stop(void)
 
 static const char nothing[] = "no process of this command is at work";
 
-/* The line of progress, below the others: what the stages do says little of the whole. */
+/* Adds a progress line below the stages, because their figures do not show overall progress. */
 static int put_how_far(struct job *j, struct buf *out, size_t width, struct err *e)
 {
     char line[300];
@@ -65,7 +65,7 @@ static int put_how_far(struct job *j, struct buf *out, size_t width, struct err 
     return buf_put(out, line, width && n > width ? width : n, e) || buf_put_byte(out, '\n', e) ? -1 : 0;
 }
 
-/* What cannot be watched is not told of: the work itself goes on. */
+/* Errors of monitoring only end the monitoring; the work continues. */
 static void show(struct job *j)
 {
     struct report r;
@@ -73,7 +73,7 @@ static void show(struct job *j)
     struct err e;
     struct report_form f = monitoring_form(2);
     bool in_place = each > 0 && isatty(2) && !asked;
-    f.height = in_place && f.height ? f.height - 1 : 0; /* there is one more line */
+    f.height = in_place && f.height ? f.height - 1 : 0; /* room for the progress line */
     if (monitor_report(monitor, &r, &e)) {
         job_print(j->command, e.msg);
         each = 0;
@@ -90,7 +90,7 @@ static void show(struct job *j)
     report_free(&r);
 }
 
-#define ANSWER_SECONDS 0.5 /* what is measured for one answer */
+#define ANSWER_SECONDS 0.5 /* the interval measured for one answer */
 
 static int tick(void *ctx)
 {
@@ -99,7 +99,7 @@ static int tick(void *ctx)
     double now = clock_now();
     if (job_was_asked() && !asked) {
         next_report = now + ANSWER_SECONDS;
-        stop(); /* of this time, whatever was seen before */
+        stop(); /* measure only from now on */
         asked = true;
     }
     if (!asked && each <= 0)
@@ -139,7 +139,7 @@ void monitoring_begin(struct job *j)
 
 void monitoring_end(struct job *j)
 {
-    if (asked || job_was_asked()) /* there was no time to answer */
+    if (asked || job_was_asked()) /* there was no time to answer with figures */
         job_print(j->command, nothing);
     stop();
     if (j->shows_blocks)

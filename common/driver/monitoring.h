@@ -1,4 +1,4 @@
-/* monitoring.h - a command's own pipelines, as bpe monitor shows them, on standard error: every so many seconds
+/* monitoring.h - prints a command's own pipelines on standard error, as bpe monitor shows them: every so many seconds
  * (--monitor), and once after SIGUSR1.
  */
 #ifndef BPE_DRIVER_MONITORING_H
@@ -8,7 +8,7 @@
 #include "base/sys/buf.h"
 #include "driver/job.h"
 
-/* The row of the option --monitor, whose text is stored in a field of the struct `owner`. */
+/* The row of the option --monitor, whose argument is stored in a field of the struct `owner`. */
 #define MONITORING_OPTION(owner, field)                                                                                \
     {                                                                                                                  \
         0, "monitor", "SECONDS", "print what each stage does and the bottleneck, so often (default 2)",                \
@@ -16,14 +16,14 @@
     }
 int monitoring_option(const char *argument, void *to, struct err *e);
 
-/* From now on job_wait does it. */
+/* Starts and ends the printing, which job_wait does. */
 void monitoring_begin(struct job *j);
 void monitoring_end(struct job *j);
 
-/* Seconds as a decimal number. -1: EX_USAGE, for which `option` names it. */
+/* Parses seconds, a decimal number. -1: EX_USAGE, with a message that names `option`. */
 int monitoring_seconds(const char *s, const char *option, double *v, struct err *e);
 
-/* How a terminal is to be written to (driver/monitor/report.h). No terminal: 0 and false. */
+/* The report format for this descriptor (driver/monitor/report.h). Not a terminal: 0 and false. */
 struct report_form;
 struct report_form monitoring_form(int fd);
 

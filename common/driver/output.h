@@ -1,5 +1,5 @@
-/* output.h - where a command's result goes: standard output, or a file that appears when all is done, or a device or
- * pipe that has a name. */
+/* output.h - where a command's result goes: standard output, a file that appears only when it is complete, or a named
+ * device or pipe. */
 #ifndef BPE_DRIVER_OUTPUT_H
 #define BPE_DRIVER_OUTPUT_H
 
@@ -7,16 +7,16 @@
 #include "base/sys/err.h"
 
 struct output {
-    int fd;              /* for whoever writes */
+    int fd;              /* to write to */
     const char *name;    /* for messages; borrowed */
-    struct outfile file; /* its path is NULL: it is not used */
+    struct outfile file; /* not used if its path is NULL */
 };
 
 /* path NULL: standard output. -1: EX_CANTCREAT. */
 int output_open(struct output *o, const char *path, struct err *e);
-void output_drop(struct output *o); /* what is not closed does not appear; zeroed is fine */
+void output_drop(struct output *o); /* a file that is not closed does not appear; zeroed is fine */
 
-/* All is written: it appears. */
+/* Call when everything is written; the file appears. */
 int output_close(struct output *o, struct err *e);
 
 #endif

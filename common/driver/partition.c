@@ -17,7 +17,7 @@ int partition_file(const char *dir, struct err *e)
     int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0 || errno == ENOENT)
         return fd >= 0 ? fd : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file there", dir);
-    char *name = fd_path(dir, "bpe-XXXXXX", e); /* a file system without such files */
+    char *name = fd_path(dir, "bpe-XXXXXX", e); /* a file system without O_TMPFILE */
     fd = name ? mkostemp(name, O_CLOEXEC) : -1;
     if (fd >= 0)
         unlink(name);
@@ -29,7 +29,7 @@ int partition_file(const char *dir, struct err *e)
 
 /* ---- Reading ---- */
 
-/* Bytes of text to which a record refers, or which it has, about. */
+/* About how many bytes of text a record has or refers to. */
 static int text_of(const struct record *rec, uint64_t *text, struct err *e)
 {
     struct range_head head;
@@ -99,7 +99,7 @@ size_t partition_divide(const struct partition *p, size_t n, uint64_t *ends)
     n = n < p->n ? n : p->n;
     for (size_t i = 0; i < n; i++) {
         double want = (double)all_text(p) * (double)(i + 1) / (double)n;
-        size_t first = next, last = p->n - (n - i); /* each part after this one needs a record, too */
+        size_t first = next, last = p->n - (n - i); /* leave a record for each later part */
         while (next < last && (double)p->at[next].text < want)
             next++;
         if (next > first && want - (double)p->at[next - 1].text < (double)p->at[next].text - want)

@@ -20,11 +20,11 @@
 
 #define ASKED "asked"
 #define INPUTS "inputs"
-#define NEW "note.new" /* one of them that is being written */
+#define NEW "note.new" /* either of them while it is being written */
 
 /* ---- The directory ---- */
 
-/* Creates it and those above it. What is wrong is said by errno. */
+/* Creates a directory and its parents. -1: see errno. */
 static int make_all(char *path)
 {
     for (char *end = path + 1;; end++) {
@@ -146,7 +146,7 @@ int resume_remove_directory(const char *path, struct err *e)
 int resume_publish(const char *made, const char *path, struct err *e)
 {
     int fd = fd_open_file(made, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
-    if (fd < 0) /* who made the same before may have tidied up */
+    if (fd < 0) /* another process with the same result may have tidied up */
         return errno == ENOENT && access(path, F_OK) == 0 ? 0 : -1;
     int rc = durable_file(fd, made, e);
     close(fd);
@@ -154,7 +154,7 @@ int resume_publish(const char *made, const char *path, struct err *e)
         return -1;
     if (link(made, path) == 0 || errno == EEXIST)
         return resume_remove(made, e);
-    /* Some file systems have no links. Who made the same before may have tidied up only now. */
+    /* Some file systems have no hard links. Another process with the same result may have tidied up only now. */
     if (rename(made, path) == 0 || (errno == ENOENT && access(path, F_OK) == 0))
         return 0;
     return err_sys(e, EX_IOERR, errno, "%s: cannot create", path);
@@ -186,7 +186,7 @@ int resume_put_asked(struct buf *to, const struct option_words *reader, const st
 
 /* ---- Inputs ---- */
 
-/* Whether it is a name as libraries for remote files have it: s3://bucket/key. */
+/* Whether it is the name of a remote file, such as s3://bucket/key. */
 static bool is_remote(const char *name)
 {
     const char *end = strstr(name, "://");
@@ -204,7 +204,7 @@ bool resume_may_be_read_again(const char *name)
     return *name && strcmp(name, "-") != 0 && strncmp(name, "/dev/", 5) != 0 && strncmp(name, "/proc/", 6) != 0;
 }
 
-/* 1: a regular file; 0: something else; -1: nothing that can be read. */
+/* 1: a regular file; 0: something else; -1: not readable. */
 static int look_at(const char *name, bool local, struct stat *st, struct err *e)
 {
     if (!resume_may_be_read_again(name) && *name)
@@ -226,7 +226,7 @@ static int put_line(struct buf *to, struct err *e)
     return to->len ? buf_put_byte(to, '\n', e) : 0;
 }
 
-/* The line of a regular file. */
+/* Appends the line of a regular file. */
 static int put_input(struct buf *to, const struct stat *st, const char *name, struct err *e)
 {
     if (buf_printf(to, e, "%lld %lld.%09ld ", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
@@ -272,7 +272,7 @@ bool resume_reads_once(struct str inputs)
     return inputs.len >= 4 && (memcmp(inputs.p, "- - ", 4) == 0 || memmem(inputs.p, inputs.len, "\n- - ", 5) != NULL);
 }
 
-/* ---- Notes ---- */
+/* ---- The two files ---- */
 
 static int write_note(const char *dir, const char *name, struct str text, struct err *e)
 {
@@ -295,7 +295,7 @@ int resume_note(const char *dir, struct str asked, struct str inputs, struct err
     return 0;
 }
 
-/* What a note has, without newlines at its end; nothing if it is not there. */
+/* Reads one of the two files, without trailing newlines; nothing if it does not exist. */
 static int read_note(const char *dir, const char *name, struct buf *to, struct err *e)
 {
     char *path = fd_path(dir, name, e);

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For a signal handler; -1, 0: there is none. */
+/* For a signal handler; -1 and 0: none. */
 static volatile int open_end = -1;
 static volatile pid_t open_keeper;
 
@@ -32,7 +32,7 @@ void scratch_remove(const char *path)
     nftw(path, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
 }
 
-/* In a process of its own, which no signal of the terminal ends before its work is done. */
+/* Runs in a separate process, which no signal from the terminal ends before its work is done. */
 static void keep(const char *path, int end)
 {
     char byte;
@@ -50,7 +50,7 @@ static void keep(const char *path, int end)
     _exit(0);
 }
 
-/* Lets the keeper do its work, and waits for it: also in a signal handler. */
+/* Lets the keeper do its work, and waits for it. Also runs in a signal handler. */
 static void let_go(void)
 {
     enum { STEP_MS = 5, PATIENCE_MS = 10000 };
@@ -94,7 +94,7 @@ int scratch_open(struct scratch *s, struct err *e)
     if (!s->path)
         return -1;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* until it is known what is to be removed */
+    sigprocmask(SIG_BLOCK, &all, &before); /* until it is recorded what must be removed */
     int rc = start(s, e);
     job_at_signal(let_go);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -110,7 +110,7 @@ void scratch_close(struct scratch *s)
     if (!s->path)
         return;
     let_go();
-    scratch_remove(s->path); /* if somebody has killed the keeper */
+    scratch_remove(s->path); /* in case the keeper was killed */
     free(s->path);
     *s = (struct scratch){0};
 }

@@ -1,4 +1,4 @@
-/* stage.h - the parts of the pipelines that count text, each started as processes of a job:
+/* stage.h - starts the stages of the pipelines that count text, as processes of a job:
  *
  *     (bpe parquet FILE... |) bpe-chunk --records--> bpe-count, one or more --counts--> bpe-sum --> bpe-merge
  */
@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-/* Places in the pipeline: the stage of a process of a job. */
+/* Positions in the pipeline: the stage of a job's process. */
 enum stage { STAGE_READ, STAGE_CHUNK, STAGE_COUNT, STAGE_SUM, STAGE_MERGE };
 
-/* bpe-chunk of some files, by these of its options. how: all but argv and the stage. */
+/* Starts bpe-chunk on some files, with these options. how: everything except argv and the stage. */
 int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
                 struct err *e);
 
-/* What reads the Parquet text of files, whose names hold in dir (NULL: here), and bpe-chunk of it; its records go to
- * `out`. part: "--part=I/N"; NULL: all. */
+/* Starts the reader of Parquet files, whose names are relative to dir (NULL: the current directory), and bpe-chunk on
+ * its text, with records to `out`. part: "--part=I/N"; NULL: all. */
 int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,
                   const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e);
 
-/* n processes that count records from `in`. */
+/* Starts n processes that count records from `in`. */
 int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);
 
 #endif

@@ -69,7 +69,7 @@ static uint64_t read_by(pid_t pid, uint64_t before)
     return n > before ? n : before;
 }
 
-/* Asks for what a process has read. What a command between others reads is their records. */
+/* Updates what a process has read. A foreign command between other stages reads their records, which do not count. */
 static void look_at(void *ctx, struct job_process *p)
 {
     const struct watch *w = ctx;
@@ -78,7 +78,7 @@ static void look_at(void *ctx, struct job_process *p)
         p->read = read_by(p->pid, p->read);
 }
 
-/* What a process publishes of its work. */
+/* The progress that a process publishes. */
 static bool look_at_page(const struct job_process *p, struct progress_page *page)
 {
     struct err e;
@@ -89,8 +89,8 @@ static bool look_at_page(const struct job_process *p, struct progress_page *page
     return found;
 }
 
-/* The command of the user's, or tool, whose workers read the files, perhaps on other hosts; NULL: processes of ours
- * do. */
+/* The user's command, or tool, whose workers read the files, perhaps on other hosts; NULL: our own processes read them.
+ */
 static const struct job_process *foreign_reader(const struct watch *w)
 {
     for (size_t i = 0; i < w->job->n; i++) {
@@ -110,14 +110,14 @@ static bool job_is_done(const struct job *j)
     return true;
 }
 
-/* Of files that such workers read: the text that was sent to them, or that their results cover. */
+/* For files that such workers read: the text sent to them, or covered by their results. */
 static uint64_t covered(const struct watch *w, const struct job_process *foreign)
 {
     struct progress_page page;
     uint64_t done = 0;
     for (size_t i = 0; i < w->job->n; i++) {
         const struct job_process *p = w->job->at[i];
-        bool next = p->stage <= foreign->stage + 1; /* others work on what those have made */
+        bool next = p->stage <= foreign->stage + 1; /* later stages work on the results */
         if (next && look_at_page(p, &page) && page.done > done)
             done = page.done;
     }
@@ -149,7 +149,7 @@ bool watch_reads_input(char **files, int n_files)
     return n_files == 0;
 }
 
-/* How far it is, as it was looked at last. */
+/* Formats the progress as of the last look. */
 static int put_line(const struct watch *w, double t, char *to, size_t n)
 {
     char done[32], total[32], rate[32];
@@ -178,7 +178,7 @@ void watch_start(struct watch *w, struct job *j, const char *each, char **files,
                         .active = each || (isatty(2) && !typed && !j->shows_blocks),
                         .start = clock_now()};
     w->last = w->start;
-    struct err ignored; /* it was checked when it was read */
+    struct err ignored; /* checked when the option was parsed */
     if (each)
         parse(each, &w->each, &w->json, &ignored);
     w->total = sizes(files, n_files);
@@ -196,7 +196,7 @@ static void put_known(struct json_writer *to, const char *key, uint64_t v)
         json_write_null(to);
 }
 
-/* Appends what the first program says of its work that does. */
+/* Appends the state of the first program that publishes one. */
 static void put_doing(struct json_writer *to, const struct job *j)
 {
     struct progress_page page;

@@ -63,11 +63,11 @@ void work_close(struct work *w)
 
 /* ---- Planning ---- */
 
-/* The files that a model may consist of: the name of it, and what follows. */
+/* The files that a model may consist of: its name with these suffixes. */
 static const char *const model_files[] = {
     "", ".json", "/tokenizer.json", "/vocab.json", "/merges.txt", "/encoder.json", "/vocab.bpe", NULL};
 
-/* Calls `each` for all of them; nothing if the work has no model. */
+/* Calls `each` for all of them; does nothing if the work has no model. */
 static int each_model_file(const struct work *w, int (*each)(void *ctx, const char *name, struct err *e), void *ctx,
                            struct err *e)
 {
@@ -122,7 +122,7 @@ int work_begin(struct work *w, int *status, struct err *e)
                  ? -1
                  : 0;
     int missing = rc == 0 && stat(w->chunks, &st) < 0 ? work_check_reader(w, e) : 0;
-    if (missing) { /* before anything is made */
+    if (missing) { /* before anything is created */
         *status = missing > 0 ? missing : 0;
         rc = -1;
     }
@@ -137,7 +137,8 @@ int work_begin(struct work *w, int *status, struct err *e)
     return rc;
 }
 
-/* ---- What is in a directory may be anybody's: of its words those are done that planning would have written ---- */
+/* ---- Reading a plan: the directory is not trusted, so only words that planning would have written are accepted ----
+ */
 
 static int not_planned(const struct work *w, const char *name, const char *word, struct err *e)
 {
@@ -161,7 +162,7 @@ static int read_words(const struct work *w, const char *name, struct option_word
     return rc ? -1 : 0;
 }
 
-/* Reads a file that has one word. NULL: an error. Owned by the caller. */
+/* Reads a file of one word. NULL: an error. Owned by the caller. */
 static char *read_word(const struct work *w, const char *name, struct err *e)
 {
     struct option_words words = {0};
@@ -185,8 +186,8 @@ static bool is_option_of(const char *word, const struct option_row *rows)
     return false;
 }
 
-/* Whether each word, from the first on, is an option of a program (rows), but none of `names`; or, without rows, one of
- * these. names ends with NULL. */
+/* Checks that each word from index `first` on is an option of a program (rows) but not one of `names`; without rows,
+ * that it is one of `names`. names ends with NULL. */
 static int only_options(const struct work *w, const char *file, const struct option_words *words, size_t first,
                         const struct option_row *rows, const char *const *names, struct err *e)
 {
@@ -198,7 +199,7 @@ static int only_options(const struct work *w, const char *file, const struct opt
     return 0;
 }
 
-/* bpe-count, or bpe-encode and its options. */
+/* Reads the worker: bpe-count, or bpe-encode and its options. */
 static int read_worker(struct work *w, struct err *e)
 {
     static const char *const other[] = {"format", "output", "files-from", "files0-from", NULL};
@@ -239,7 +240,7 @@ int work_read(struct work *w, struct err *e)
 
 /* ---- Parts ---- */
 
-/* The file of a part; one of those that the command names, if it names some. */
+/* Reads the file name of a part. It must be among the files that the command names, if it names any. */
 static int read_file_name(const struct work *w, struct work_part *p, struct err *e)
 {
     bool known = w->n_files == 0;
@@ -265,7 +266,7 @@ static int add_part(struct work *w, const char *name, struct err *e)
         return err_mem(e, "a name", strlen(name));
     w->n_parts++;
     char *result = fd_path(w->results, name, e);
-    p->done = result && lstat(result, &st) == 0 && /* else a file system has lost what was in it */
+    p->done = result && lstat(result, &st) == 0 && /* an empty one was lost by the file system */
               !(S_ISREG(st.st_mode) && st.st_size == 0);
     int rc = !result || (p->done && resume_only_file(result, e)) ? -1 : 0;
     free(result);
@@ -274,7 +275,7 @@ static int add_part(struct work *w, const char *name, struct err *e)
     return rc;
 }
 
-/* Those of records first: their failures count first. */
+/* Parts of records first, because their failures take precedence. */
 static int by_order(const void *a, const void *b)
 {
     const struct work_part *p = a, *q = b;

@@ -1,4 +1,4 @@
-/* work_do.c - doing the parts, and adding up what was counted: see work.h. */
+/* work_do.c - does the parts, and adds up the counts: see work.h. */
 #include "driver/work.h"
 
 #include "base/io/fd.h"
@@ -32,7 +32,7 @@ char *work_own_name(const char *dir, const char *name, struct err *e)
     return fd_path(dir, text, e);
 }
 
-/* What is left of attempts at `name`; NULL: at anything, and why they failed. */
+/* Removes files left by attempts at `name`; NULL: at any part, with the files that explain failures. */
 static void remove_attempts(const char *path, const char *name)
 {
     DIR *dir = opendir(path);
@@ -59,7 +59,7 @@ static int create(const char *path, struct err *e)
 
 /* ---- Parts ---- */
 
-/* Whether the file of a part is one that can be read again, where the names of files hold. */
+/* Checks that the file of a part is a regular file. Its name is relative to w->where. */
 static int check_file(const struct work *w, const char *file, struct err *e)
 {
     struct stat st;
@@ -72,7 +72,7 @@ static int check_file(const struct work *w, const char *file, struct err *e)
     return rc;
 }
 
-/* Counts the text of a file by `inner` processes. */
+/* Starts counting the text of a file with `inner` processes. */
 static int start_file(struct work *w, struct work_part *p, int group, uint64_t inner, int out, struct err *e)
 {
     int records[2] = {-1, -1};
@@ -87,7 +87,7 @@ static int start_file(struct work *w, struct work_part *p, int group, uint64_t i
     return rc;
 }
 
-/* Gives records of text by reference to a worker. writes: what `out` is; NULL: a pipe. */
+/* Starts a worker on records with text by reference. writes: the name of `out`; NULL: a pipe. */
 static int start_records(struct work *w, const struct work_part *p, int group, int out, const char *writes,
                          struct err *e)
 {
@@ -104,8 +104,8 @@ static int start_records(struct work *w, const struct work_part *p, int group, i
     return rc;
 }
 
-/* Counts are added up once more, so that they are sorted: many such files are summed in constant memory. Of records of
- * ranges, which are a part of the work, bpe-sum misses the others. */
+/* bpe-sum sorts the counts of a part, because many sorted files can be summed in constant memory. A part of records
+ * needs --partial, because bpe-sum misses the ranges of the other parts. */
 static int start_counting(struct work *w, struct work_part *p, int group, uint64_t inner, int out, struct err *e)
 {
     struct command_line l = {0};
@@ -126,7 +126,7 @@ static int start_counting(struct work *w, struct work_part *p, int group, uint64
     return rc;
 }
 
-/* Whether the file of a part, if it is one, can be read; else it has failed. */
+/* Whether the file of a part, if it has one, can be read; if not, marks the part as failed. */
 static bool can_start(struct work *w, struct work_part *p)
 {
     struct err why;
@@ -152,7 +152,7 @@ static int start_part(struct work *w, size_t i, uint64_t inner, struct err *e)
     return rc;
 }
 
-/* A part whose processes have ended: keeps its result, or why there is none. */
+/* Ends a part whose processes have ended: keeps its result, or the reason why there is none. */
 static int end_part(struct work *w, size_t i, struct err *e)
 {
     struct work_part *p = &w->parts[i];
@@ -171,12 +171,12 @@ static int end_part(struct work *w, size_t i, struct err *e)
     char *result = fd_path(w->results, p->name, e);
     int rc = result ? 0 : -1;
     if (rc == 0 && p->status == 0) {
-        if (stat(result, &st) == 0 && st.st_size == 0) /* lost, as work_find_parts sees it */
+        if (stat(result, &st) == 0 && st.st_size == 0) /* lost by the file system, as in work_find_parts */
             unlink(result);
         rc = resume_publish(p->made, result, e);
         p->done = rc == 0;
     }
-    if (p->done) /* also of those that were killed, and of others, which are of no use now */
+    if (p->done) /* also those of killed or concurrent attempts, which are useless now */
         remove_attempts(w->results, p->name);
     outfile_drop(&p->note);
     free(p->made);
@@ -231,7 +231,7 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e)
 
 /* ---- The sum ---- */
 
-/* The words of bpe-sum in the directory of the counts. options: owned by the caller. */
+/* The command line of bpe-sum, which runs in the directory of the counts. options: owned by the caller. */
 static int put_sum_words(const struct work *w, struct command_line *l, struct option_words *options, struct err *e)
 {
     static const char *const paths[] = {"temp", NULL};
@@ -244,7 +244,7 @@ static int put_sum_words(const struct work *w, struct command_line *l, struct op
     return rc;
 }
 
-/* Adds to the line that says why there is no sum what helps. */
+/* Adds a remedy to the line that explains why there is no sum. */
 static void advise(const struct work *w, int status, struct buf *line)
 {
     struct err ignored;
@@ -254,7 +254,7 @@ static void advise(const struct work *w, int status, struct buf *line)
                    w->dir, w->dir);
 }
 
-/* All counts, whose names fit a command line as long as they are short: it runs in their directory. */
+/* Sums all counts. bpe-sum runs in their directory, so that their names are short enough for a command line. */
 static int sum_up(struct work *w, struct err *e)
 {
     struct command_line l = {0};
@@ -289,7 +289,7 @@ int work_sum(struct work *w, struct err *e)
     struct stat st;
     if (resume_only_file(w->sum_path, e))
         return -1;
-    if (stat(w->sum_path, &st) == 0 && st.st_size == 0) /* a file system has lost what was in it */
+    if (stat(w->sum_path, &st) == 0 && st.st_size == 0) /* lost by the file system */
         unlink(w->sum_path);
     int status = stat(w->sum_path, &st) == 0 ? 0 : sum_up(w, e);
     if (status == 0) {

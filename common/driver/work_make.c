@@ -1,4 +1,4 @@
-/* work_make.c - making DIR/chunks: see work.h. */
+/* work_make.c - makes DIR/chunks: see work.h. */
 #include "driver/work.h"
 
 #include "base/io/durable.h"
@@ -20,7 +20,7 @@
 
 /* ---- Small files ---- */
 
-/* Creates a new file in DIR/chunks.new, whose name *path is set to (owned by the caller). -1: EX_CANTCREAT. */
+/* Creates a new file in DIR/chunks.new, and sets *path to its path (owned by the caller). -1: EX_CANTCREAT. */
 static int create(const char *dir, const char *name, char **path, struct err *e)
 {
     *path = fd_path(dir, name, e);
@@ -37,7 +37,7 @@ static int put_file(const char *dir, const char *name, const void *p, size_t n, 
     return rc ? -1 : 0;
 }
 
-/* Words, each with a NUL byte after it. */
+/* Writes words, each followed by a NUL byte. */
 static int put_words(const char *dir, const char *name, const struct option_words *w, struct err *e)
 {
     struct buf b = {0};
@@ -65,7 +65,7 @@ static int refuse_others(const struct work *w, struct err *e)
     return rc;
 }
 
-/* Reads to the end of a record's header, or of the stream; the type, or 0. */
+/* Reads the next record, and returns its type; 0 at the end of the stream. */
 static int next_type(int fd, struct err *e)
 {
     unsigned char head[RECORD_HEADER], skipped[16 << 10];
@@ -86,7 +86,7 @@ static int next_type(int fd, struct err *e)
     return head[2];
 }
 
-/* job_result without the remarks of what ended well: they come again with the work. */
+/* job_result, without messages if the job succeeded: the work itself repeats them. */
 static int quiet_result(struct job *j)
 {
     struct err ignored;
@@ -96,8 +96,8 @@ static int quiet_result(struct job *j)
     return status ? job_result(j) : 0;
 }
 
-/* Whether bpe-chunk puts the text of some of these files into its records. 1, 0; -1 also if bpe-chunk failed: then
- * *status is its exit status, whose reason was printed. */
+/* Whether bpe-chunk passes the text of some of these files by value: 1 or 0. -1: an error; if bpe-chunk failed, *status
+ * is its exit status, whose reason was printed. */
 static int is_by_value(struct work *w, char **files, int n, int *status, struct err *e)
 {
     int ends[2] = {-1, -1}, type = 0, rc = job_pipe(ends, e);
@@ -108,14 +108,14 @@ static int is_by_value(struct work *w, char **files, int n, int *status, struct 
     }
     job_close(&ends[0]);
     if (type == RECORD_CHUNK)
-        job_end(w->job); /* it has more */
+        job_end(w->job); /* it has more to write */
     job_wait_all(w->job);
     *status = rc || type < 0 ? 0 : quiet_result(w->job);
     job_forget(w->job);
     return rc || type < 0 || *status ? -1 : type == RECORD_CHUNK;
 }
 
-/* A part that is the name of a file. */
+/* Writes a part that consists of a file's name. */
 static int put_file_part(const char *new, size_t number, const char *file, struct err *e)
 {
     char name[32];
@@ -135,7 +135,8 @@ static int put_part(const char *new, size_t number, int chunks, uint64_t begin, 
     return rc;
 }
 
-/* Parts of the records of some files, which say where text is: small ones (--dealt), so that parts are even. */
+/* Makes parts from the records of some files, with text by reference. The records are small (--dealt), so that parts
+ * are even. */
 static int put_record_parts(struct work *w, const char *new, char **files, int n_files, int *status, struct err *e)
 {
     struct partition parts = {0};
@@ -165,7 +166,7 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
         goto end;
     }
     n = partition_divide(&parts, n, ends);
-    if (n == 0) { /* no text: the promise of that */
+    if (n == 0) { /* no text: only the promise */
         ends[0] = fstat(chunks, &st) == 0 ? (uint64_t)st.st_size : 0;
         n = 1;
     }
@@ -182,7 +183,7 @@ end:
     return rc;
 }
 
-/* All parts, in the directory `new`. */
+/* Makes all parts, in the directory `new`. */
 static int make_parts(struct work *w, const char *new, int *status, struct err *e)
 {
     int n = 0, n_records = 0, rc = 0, by_value = 0;
@@ -208,7 +209,7 @@ static int make_parts(struct work *w, const char *new, int *status, struct err *
         else if (alone > 0)
             rc = put_file_part(new, n_file_parts++, w->files[i], e);
         else if (alone == 0)
-            text[n_records++] = w->files[i]; /* never before its own place */
+            text[n_records++] = w->files[i]; /* n_records < next: overwrites no name still needed */
         else
             rc = -1;
     }
@@ -217,7 +218,7 @@ static int make_parts(struct work *w, const char *new, int *status, struct err *
     return rc;
 }
 
-/* What work_read reads. */
+/* Writes the files that work_read reads. */
 static int put_notes(const struct work *w, const char *new, struct err *e)
 {
     char here[PATH_MAX];

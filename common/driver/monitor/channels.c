@@ -82,8 +82,8 @@ static bool has_link(const struct process *p, const struct process_link *l)
     return false;
 }
 
-/* Whether an older process has the same link at the same descriptor: then it came with everything else that was
- * open. */
+/* Whether an older process has the same link at the same descriptor: then it was inherited with all open descriptors.
+ */
 static bool is_held_before(struct watched *const *at, size_t n, const struct watched *w, const struct process_link *l)
 {
     for (size_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ static int add(struct channels *c, struct channel_end end, struct err *e)
     return 0;
 }
 
-/* Whether a process has this socket at a standard descriptor: then that says which way it is used. */
+/* Whether a process has this socket at descriptor fd, 0 or 1, which shows the direction of use. */
 static bool is_standard(struct watched *const *at, size_t n, uint32_t inode, int fd)
 {
     const struct process_link l = {.fd = fd, .kind = LINK_SOCKET, .id = inode};
@@ -121,8 +121,8 @@ static bool is_standard(struct watched *const *at, size_t n, uint32_t inode, int
     return false;
 }
 
-/* A socket at descriptor 0 reads, one at 1 writes; and one at another writes to what is somebody's 0, or reads from
- * what is somebody's 1. Others are for control. */
+/* A socket at descriptor 0 reads, and one at 1 writes. One at another descriptor writes if its peer is a process's
+ * descriptor 0, and reads if its peer is a process's descriptor 1. Others are for control. */
 static int add_socket(struct channels *c, struct watched *const *at, size_t n, struct channel_end end,
                       const struct sockets *s, struct err *e)
 {
@@ -144,7 +144,7 @@ static int add_ends(struct channels *c, struct watched *const *at, size_t n, str
     for (size_t i = 0; i < w->process.n_links && rc == 0; i++) {
         const struct process_link *l = &w->process.links[i];
         struct channel_end end = {.kind = l->kind, .id = l->id, .w = w, .fd = l->fd, .reads = l->reads};
-        if (l->fd > 1 && is_held_before(at, n, w, l)) /* nobody's input or output */
+        if (l->fd > 1 && is_held_before(at, n, w, l)) /* not used for input or output */
             continue;
         end.inherited = l->fd <= 1 && is_of_parent(at, n, w, l);
         rc = l->kind == LINK_SOCKET ? add_socket(c, at, n, end, s, e) : add(c, end, e);

@@ -1,4 +1,4 @@
-/* monitor.c - see monitor.h: which processes there are, and samples of what they do. */
+/* monitor.c - see monitor.h: finds processes, and samples what they do. */
 #include "driver/monitor/monitor_internal.h"
 
 #include "base/sys/buf.h"
@@ -11,14 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Milliseconds between samples; and the share of one core's time that samples and reports, and to read all processes
- * again, may take. */
+/* Milliseconds between samples; and the shares of one core's time for samples and reports, and for reading all
+ * processes again. */
 enum { SAMPLE_MS_MIN = 50, SAMPLE_MS_MAX = 1000 };
 #define SAMPLE_SHARE (1.0 / 200)
 #define SCAN_SHARE (1.0 / 500)
-#define AT_ONCE 0.01 /* seconds that the first samples may take besides */
+#define AT_ONCE 0.01 /* seconds that the first samples may take in addition */
 
-/* The links of a process are read this often before it is left alone: it may just become another program. */
+/* The links of a process are read this many times before it is skipped, because a young process may still exec another
+ * program. */
 enum { YOUNG = 3 };
 
 struct monitor *monitor_new(pid_t pid, bool apart, struct err *e)
@@ -102,8 +103,8 @@ static struct watched *new_watched(pid_t pid, bool apart, struct err *e)
     return w;
 }
 
-/* Merges what there is into what is known: new processes are added; those that have ended stay, if they are members,
- * until the next report. */
+/* Merges the current processes into the known ones: adds new processes; keeps members that have ended until the next
+ * report. */
 static int merge(struct monitor *m, struct err *e)
 {
     size_t cap = m->n + m->n_pids, n = 0, i = 0, k = 0;
@@ -116,7 +117,7 @@ static int merge(struct monitor *m, struct err *e)
         if (i < m->n && (k == m->n_pids || m->at[i]->process.pid <= pid)) {
             struct watched *w = m->at[i++];
             bool there = k < m->n_pids && w->process.pid == pid;
-            k += there && !w->stands; /* else that pid is another process's now */
+            k += there && !w->stands; /* if it stands, a new process has that pid */
             w->process.ended |= !there;
             if (w->process.ended && (!w->member || (w->stands && there)))
                 watched_free(w);
@@ -152,8 +153,8 @@ int monitor_read_links(struct monitor *m, struct watched *w, struct err *e)
     return process_links(&w->process, &m->fifos, ask, e);
 }
 
-/* Whether a process may be a member that is not yet known as one: it holds a pipe that a member holds, or is a
- * program of ours. */
+/* Whether a process not yet known as a member may be one: it holds a pipe that a member holds, or is one of our
+ * programs. */
 static bool may_be_member(const struct monitor *m, const struct watched *w)
 {
     if (watched_is_program(w))
@@ -177,7 +178,7 @@ static bool has_socket(const struct process *p)
     return false;
 }
 
-/* Looks at a process that is no member again: its pid may be another process's by now. */
+/* Looks again at a process that is not a member: its pid may belong to another process by now. */
 static void look_again(struct watched *w)
 {
     uint64_t began = w->process.began;
@@ -190,7 +191,7 @@ static void look_again(struct watched *w)
     process_look(&w->process, 0);
 }
 
-/* The pid that was given last: as long as it is the same, there is no new process. 0: not known. */
+/* The most recently assigned pid: while it is unchanged, there are no new processes. 0: unknown. */
 static uint64_t last_pid(void)
 {
     char text[128];
@@ -199,7 +200,7 @@ static uint64_t last_pid(void)
     return read && sscanf(text, "%*s %*s %*s %*s %llu", &pid) == 1 ? pid : 0;
 }
 
-/* Reads what processes hold: all, from time to time; and often those that are new. *added: there is a new member. */
+/* Reads what processes hold: of all from time to time, of new ones often. *added: there is a new member. */
 static int scan(struct monitor *m, bool all, bool *added, struct err *e)
 {
     double begin = monitor_cpu();
@@ -211,7 +212,7 @@ static int scan(struct monitor *m, bool all, bool *added, struct err *e)
     if (read_pids(m, e) || merge(m, e))
         return -1;
     bool sockets = false;
-    for (int round = 0; round < 2; round++) { /* first the programs of ours, as they name FIFOs */
+    for (int round = 0; round < 2; round++) { /* our programs first, because they name the FIFOs */
         for (size_t i = 0; i < m->n; i++) {
             struct watched *w = m->at[i];
             bool young = w->links_read < YOUNG;
@@ -238,8 +239,8 @@ static int scan(struct monitor *m, bool all, bool *added, struct err *e)
 
 /* ---- Samples ---- */
 
-/* How full the channels are that a process reads from, or writes to: the emptiest input, the fullest output; -1: it
- * has none that is known. What waits in its inputs is added to *queue. */
+/* How full the channels of a process are: its emptiest input, its fullest output; -1: none known. Adds the data waiting
+ * in its inputs to *queue. */
 static void fill_of(const struct channels *c, const struct watched *w, double *input, double *output,
                     struct queue *queue)
 {
@@ -262,11 +263,11 @@ static void fill_of(const struct channels *c, const struct watched *w, double *i
     }
 }
 
-#define FULL 0.5 /* from here on, a writer waits for room */
+#define FULL 0.5 /* above this, a writer waits for room */
 
-/* What a process waits for that waits for one of several things: for room if its output is full, else for what is to
- * come; but if that is there, it waits for something of its own. Programs of ours have nothing of that kind: they wait
- * for who is to take the next of it. */
+/* Guesses what a process in poll(2) or similar waits for: room, if its output is full; otherwise input. If input is
+ * available, it waits for something internal. Our programs never do that: they wait for the next reader of their
+ * output. */
 static enum process_state guess(const struct watched *w, double input, double output)
 {
     if (w->parent && (watched_spreads(w) || watched_is_driver(w)))
@@ -301,7 +302,7 @@ const struct file_before *monitor_file_before(const struct monitor *m, pid_t pid
     return NULL;
 }
 
-/* Notes where a process is in its files, for the next report to compare with. */
+/* Records a process's positions in its files, for comparison in the next report. */
 static int note_files(struct monitor *m, const struct watched *w, struct err *e)
 {
     struct process_file files[REPORT_FILES];
@@ -318,7 +319,7 @@ static int note_files(struct monitor *m, const struct watched *w, struct err *e)
     return 0;
 }
 
-/* From here on it is counted what a process does: from its own beginning, if that is in this interval. */
+/* Starts counting what a process uses: from its own start, if that is in this interval. */
 static void begin_count(const struct monitor *m, struct watched *w)
 {
     w->counted = true;
@@ -328,7 +329,7 @@ static void begin_count(const struct monitor *m, struct watched *w)
     w->reaped_before = w->process.reaped;
 }
 
-/* Finds the members that hold a pipe of a new member's, and so on. */
+/* Finds further members through pipes of new members, repeatedly. */
 static int add_members(struct monitor *m, struct err *e)
 {
     for (bool more = true; more;) {
@@ -352,7 +353,7 @@ int monitor_sample(struct monitor *m, struct err *e)
     if (scan(m, all, &added, e) || (added && add_members(m, e)) ||
         channels_find(&m->channels, m->at, m->n, m->grouped, &m->sockets, e))
         return -1;
-    if (!m->grouped) { /* who is a member */
+    if (!m->grouped) { /* determine the members */
         struct pipelines p;
         if (pipelines_find(&p, m->at, m->n, &m->channels, e))
             return -1;
@@ -372,11 +373,11 @@ int monitor_sample(struct monitor *m, struct err *e)
         bool all_of_it = m->samples % 4 == 0 || w->tally.n < 2 || w->tool; /* a job may end soon */
         if (!process_look(&w->process, PROCESS_STATE | (all_of_it ? PROCESS_IO : 0)))
             continue;
-        if (strcmp(name, w->process.name) != 0) { /* it is another program now */
+        if (strcmp(name, w->process.name) != 0) { /* it has become another program */
             w->links_read = 0;
             m->young = true;
         }
-        if (w->process.pid == own) /* which runs only to look */
+        if (w->process.pid == own) /* it runs only to take the sample */
             w->process.state = PROCESS_CHILD;
         if (!w->counted) {
             begin_count(m, w);
@@ -391,7 +392,7 @@ int monitor_sample(struct monitor *m, struct err *e)
     double paid = (begin - m->sampled) * SAMPLE_SHARE;
     if (m->owed > 0)
         m->owed = m->owed > paid ? m->owed - paid : 0;
-    m->owed += monitor_cpu() - cpu - (all ? m->scan_took : 0); /* that has a share of its own */
+    m->owed += monitor_cpu() - cpu - (all ? m->scan_took : 0); /* scans have a separate share */
     m->sampled = begin;
     int ms = (int)(m->owed / SAMPLE_SHARE * 1e3);
     return ms < SAMPLE_MS_MIN ? SAMPLE_MS_MIN : ms > SAMPLE_MS_MAX ? SAMPLE_MS_MAX : ms;

@@ -1,5 +1,5 @@
-/* monitor.h - watches the pipelines of this machine from outside: samples what their processes do, and from time to
- * time adds it up.
+/* monitor.h - watches the pipelines of this machine from outside: samples what their processes do, and sums up the
+ * samples in reports.
  *
  *     struct monitor *m = monitor_new(0, true, &e);
  *     while (...) {
@@ -19,16 +19,16 @@
 
 struct monitor;
 
-/* pid: only pipelines that have this process or its descendants; 0: all. apart: this process is in no pipeline, as it
- * only watches. NULL with EX_OSERR. */
+/* pid: only pipelines that include this process or its descendants; 0: all. apart: this process only watches, and
+ * belongs to no pipeline. NULL with EX_OSERR. */
 struct monitor *monitor_new(pid_t pid, bool apart, struct err *e);
 
-/* Looks once at all processes that are watched. Returns the milliseconds after which it should be called again, so
- * that this takes less than a hundredth of one core's time; or -1 with EX_OSERR. */
+/* Looks once at all watched processes. Returns the milliseconds until the next call, so that sampling takes less than 1
+ * % of one core; or -1 with EX_OSERR. */
 int monitor_sample(struct monitor *m, struct err *e);
 
-/* Adds up the samples since the last report; those of the next begin anew. A pipeline that has ended since is
- * reported once more, without stages. Free it before the next sample. -1: EX_OSERR. */
+/* Sums up the samples since the last report, and starts a new interval. A pipeline that ended in this interval is
+ * reported once more, without stages. Free the report before the next sample. -1: EX_OSERR. */
 int monitor_report(struct monitor *m, struct report *r, struct err *e);
 
 void monitor_free(struct monitor *m);

@@ -17,13 +17,13 @@ struct known {
     } * of; /* its processes; owned */
 };
 
-/* What processes were at when a report was made, for the next one to compare with. */
+/* The state of files and progress at the last report, for comparison in the next. */
 struct before {
     struct file_before {
         pid_t pid;
         uint64_t id, position;
-        bool moved; /* since it was seen first */
-    } * files;      /* owned, as the next */
+        bool moved; /* since it was first seen */
+    } * files;      /* owned, like `progress` */
     struct progress_before {
         pid_t pid;
         char doing[64];
@@ -35,9 +35,9 @@ struct before {
 struct monitor {
     pid_t pid;
     bool apart;
-    struct watched **at; /* in order of their pids; owned, as each */
+    struct watched **at; /* sorted by pid; array and elements owned */
     size_t n, cap;
-    pid_t *pids; /* all that there are; owned */
+    pid_t *pids; /* all processes; owned */
     size_t n_pids, cap_pids;
     struct option_words fifos; /* names of the FIFOs of members */
     struct sockets sockets;
@@ -45,16 +45,16 @@ struct monitor {
     struct known *known;      /* owned */
     size_t n_known, cap_known;
     struct before before;
-    double scanned, scan_took;        /* when all processes were read, and how long that took */
-    double owed, sampled;             /* CPU time that is more than its share so far; when that was computed */
+    double scanned, scan_took;        /* when all processes were last read, and how much CPU time that took */
+    double owed, sampled;             /* CPU time used beyond its share; when that was computed */
     double reported;                  /* when the last report was made */
-    uint64_t last_pid;                /* the youngest process at the last scan */
-    bool young;                       /* some were too young then to be left alone */
-    bool grouped;                     /* it is known who is a member */
-    unsigned samples, samples_before; /* so far, and at the last report */
+    uint64_t last_pid;                /* the newest process at the last scan */
+    bool young;                       /* some processes were too young to be skipped */
+    bool grouped;                     /* members have been determined */
+    unsigned samples, samples_before; /* so far; at the last report */
 };
 
-/* Where a process was in a file when that was noted. NULL: it was not. */
+/* A process's position in a file at the last report. NULL: not recorded. */
 const struct file_before *monitor_file_before(const struct monitor *m, pid_t pid, const struct process_file *f);
 
 /* Seconds of CPU time of this thread. */
@@ -62,7 +62,7 @@ double monitor_cpu(void);
 
 void watched_free(struct watched *w);
 
-/* Reads which links a process has. -1: out of memory. */
+/* Reads a process's links. -1: out of memory. */
 int monitor_read_links(struct monitor *m, struct watched *w, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* monitor_report.c - see monitor.h: adds up the samples of an interval. */
+/* monitor_report.c - see monitor.h: sums up the samples of an interval. */
 #include "driver/monitor/monitor_internal.h"
 #include "driver/monitor/unseen.h"
 #include "driver/monitor/verdict.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Whether a pipeline is to be reported: a program of ours is alive there, or a tool that starts one after the other. */
+/* Whether to report a pipeline: it has a running program of ours, or a tool that starts them one after the other. */
 static bool is_wanted(const struct monitor *m, const struct pipeline *p)
 {
     bool wanted = m->pid == 0, alive = false;
@@ -65,8 +65,7 @@ static int add_progress(const struct monitor *m, struct stage_report *s, const s
     return 0;
 }
 
-/* Adds up what the processes of a stage did. Of one whose parts are counted, the time in which it waits for them is
- * not. */
+/* Sums up what the processes of a stage did. If a process's parts are counted, its time waiting for them is not. */
 static void add_tallies(struct stage_report *r, const struct stage *s, unsigned samples)
 {
     double n = 0, states[PROCESS_ENDED] = {0}, input = 0, output = 0, n_input = 0, n_output = 0;
@@ -96,14 +95,14 @@ static void add_tallies(struct stage_report *r, const struct stage *s, unsigned 
     r->sleep = (states[PROCESS_SLEEPS] + states[PROCESS_WAITS] + (s->parent ? 0 : states[PROCESS_CHILD])) / n;
     r->input_full = n_input > 0 ? input / n_input : -1;
     r->output_full = n_output > 0 ? output / n_output : -1;
-    if (!r->has_queue && n_input > 0) { /* jobs, none of which runs just now */
+    if (!r->has_queue && n_input > 0) { /* jobs, none of which is running now */
         r->has_queue = true;
         r->queue = (struct queue){(uint64_t)(waiting / n_input), (uint64_t)(capacity / n_input)};
     }
-    double busy = r->n > 1 ? r->cpu / r->n : r->cpu; /* not in which it waits for a core */
+    double busy = r->n > 1 ? r->cpu / r->n : r->cpu; /* without time waiting for a core */
     r->own = (busy < r->run ? busy : r->run) + r->disk + r->sleep + r->stopped + (s->had_input ? 0 : r->input) +
              (s->had_output ? 0 : r->output);
-    r->own *= r->n < 1 ? r->n : 1; /* jobs that come and go: as long as there are any */
+    r->own *= r->n < 1 ? r->n : 1; /* for jobs that come and go: only while there are any */
 }
 
 static int report_stage(const struct monitor *m, struct stage_report *r, const struct stage *s, double seconds,
@@ -134,8 +133,8 @@ static int report_stage(const struct monitor *m, struct stage_report *r, const s
     return 0;
 }
 
-/* Finds a pipeline among those of the last report, by a process that is in both; a new one is known from now on.
- * NULL: out of memory. */
+/* Finds a pipeline among those of the last report, by a process that is in both; adds a new one. NULL: out of memory.
+ */
 static struct known *know(struct monitor *m, const struct pipeline *p, struct err *e)
 {
     struct known *k = NULL;
@@ -181,7 +180,7 @@ static struct known *know(struct monitor *m, const struct pipeline *p, struct er
     return k;
 }
 
-/* Whether a line has all stages of another one, in this order. */
+/* Whether a pipeline's line has all stages of another line, in the same order. */
 static bool has_all(const char *line, const char *stages)
 {
     static const char sep[] = " | ";
@@ -208,7 +207,7 @@ static void name_pipeline(struct known *k, const struct pipeline *p)
     char command[sizeof k->command] = "";
     for (size_t i = 0; i < p->n && n < sizeof command - 30; i++)
         n += (size_t)snprintf(command + n, sizeof command - n, "%s%s", i ? " | " : "", p->stages[i].name);
-    if (!has_all(k->command, command)) /* else it has lost some, which have ended, or which jobs will have again */
+    if (!has_all(k->command, command)) /* otherwise it only lost stages that ended, or that new jobs will restore */
         memcpy(k->command, command, sizeof command);
 }
 
@@ -268,7 +267,7 @@ static int report_ended(struct monitor *m, struct report *r, struct err *e)
     return rc;
 }
 
-/* Whether a job that has ended stands for its stage until another one is seen: its tool will start more. */
+/* Whether an ended job represents its stage until another one is seen, because its tool will start more. */
 static bool stands_for_stage(const struct monitor *m, size_t i)
 {
     const struct watched *w = m->at[i], *tool = w->tool ? watched_find(m->at, m->n, w->tool) : NULL;
@@ -281,11 +280,11 @@ static bool stands_for_stage(const struct monitor *m, size_t i)
     return stands;
 }
 
-/* Begins a new interval: who has ended is forgotten. */
+/* Starts a new interval, and forgets processes that have ended. */
 static void begin_interval(struct monitor *m, struct before *now)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < m->n; i++) { /* some have ended before they could be sampled */
+    for (size_t i = 0; i < m->n; i++) { /* some ended before they could be sampled */
         if (m->at[i]->process.ended && !m->at[i]->tool)
             watched_note_tool(m->at, m->n, m->at[i]);
     }
@@ -314,7 +313,7 @@ static void begin_interval(struct monitor *m, struct before *now)
     m->channels.n = m->channels.n_ends = 0;
 }
 
-/* Reads once more what members hold and have used. */
+/* Rereads what members hold and have used. */
 static int read_members(struct monitor *m, struct err *e)
 {
     for (size_t i = 0; i < m->n; i++) {

@@ -29,8 +29,8 @@ static void mark_seeds(struct watched *const *at, size_t n)
         watched_group(at[i])->member |= is_seed(at[i]);
 }
 
-/* Connects those that hold an end on purpose. An end that came from a parent is none of these unless a program of
- * ours is at the other side: it may be the standard output of a whole script. */
+/* Connects processes that hold an end on purpose. An inherited end counts only if one of our programs is at the other
+ * side: it may be the standard output of a whole script. */
 static void join_firmly(struct channel *c)
 {
     bool seed[2] = {false, false}, firm[2] = {false, false};
@@ -64,9 +64,9 @@ static void count_ends(struct watched *const *at, size_t n, const struct channel
     }
 }
 
-/* Connects a process that has an end from its parent; but not to who has several such ends, as a harness has that
- * reads what all its scripts say; and not if that would make one pipeline of two, each with a program of ours: of a
- * group that has one, the process that stands for it is marked. */
+/* Connects a process with an inherited end to the other side. Not to a process with several such ends, such as a
+ * harness that reads the output of all its scripts. Not if that would join two pipelines that each have one of our
+ * programs: in a group with such a program, the group's first process is marked as a member. */
 static bool join_inherited(struct channel *c, struct channel_end *end)
 {
     struct watched *other = NULL, *its = watched_group(end->w);
@@ -84,7 +84,7 @@ static bool join_inherited(struct channel *c, struct channel_end *end)
     return true;
 }
 
-/* Connects the processes to which one bpe has given its own standard input, or output. */
+/* Connects the processes that inherited standard input, or output, from one bpe. */
 static void join_siblings(struct watched *const *at, size_t n, struct channel *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -98,7 +98,7 @@ static void join_siblings(struct watched *const *at, size_t n, struct channel *c
     }
 }
 
-/* A process stays in its pipeline that has closed its ends, and still runs. */
+/* Keeps a process that still runs in its pipeline after it has closed its ends. */
 static void join_left(struct watched *const *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -145,7 +145,7 @@ static void group_all(struct watched *const *at, size_t n, struct channels *c)
         if (g != at[i])
             at[i]->member = g->member;
     }
-    for (size_t i = 0; i < c->n; i++) { /* the other ends are none */
+    for (size_t i = 0; i < c->n; i++) { /* drop the unused ends */
         size_t kept = 0;
         for (size_t k = 0; k < c->at[i].n; k++) {
             if (c->at[i].ends[k].used)
@@ -155,9 +155,9 @@ static void group_all(struct watched *const *at, size_t n, struct channels *c)
     }
 }
 
-/* ---- Who only holds ---- */
+/* ---- Processes that only hold ends ---- */
 
-/* Bytes that a process has moved, with those that ended and were its own. */
+/* Bytes that a process moved, including those of its ended children. */
 static double moved(const struct watched *w)
 {
     return w->process.used.in + w->process.used.out + w->process.reaped.in + w->process.reaped.out;
@@ -168,14 +168,14 @@ static bool has_moved(const struct watched *w)
     return moved(w) > w->before.in + w->before.out + w->reaped_before.in + w->reaped_before.out;
 }
 
-/* Whether a process is of the same pipeline as another one, and descends from it. */
+/* Whether a process descends from another one and is in the same pipeline. */
 static bool is_part(struct watched *const *at, size_t n, struct watched *w, struct watched *of)
 {
     return w != of && w->member && watched_group(w) == watched_group(of) && watched_descends(at, n, w, of->process.pid);
 }
 
-/* What becomes of a process whose descendants have all that it has: whoever has moved more data is counted. A shell
- * waits for its pipeline; but of a script, the commands that it runs one after the other are parts. */
+/* Decides about a process whose descendants hold all its ends: whichever moved more data is counted. A shell only waits
+ * for its pipeline, but a script's commands, run one after the other, are parts of the script. */
 static void settle(struct watched *const *at, size_t n, const struct channels *c, struct watched *w)
 {
     bool all_held = true, ours = false;
@@ -205,7 +205,7 @@ static void settle(struct watched *const *at, size_t n, const struct channels *c
     }
 }
 
-/* Whether somebody else uses all that a process holds, and it has moved nothing in this interval. */
+/* Whether other processes use all ends that a process holds, and it has moved nothing in this interval. */
 static bool is_idle_holder(const struct channels *c, const struct watched *w)
 {
     if (has_moved(w))
@@ -229,7 +229,7 @@ static bool is_idle_holder(const struct channels *c, const struct watched *w)
     return any;
 }
 
-/* Whether a process only hands on what parallel --pipe gives to a job, so that no job begins without input. */
+/* Whether a process only forwards what parallel --pipe gives to a job, so that no job starts without input. */
 static bool is_helper(const struct watched *w, const struct watched *tool)
 {
     bool piped = false;

@@ -1,8 +1,9 @@
-/* pipelines.h - which processes form which pipelines.
+/* pipelines.h - groups processes into pipelines.
  *
- * A pipeline is all processes that channels connect to a program bpe-*, or that a tool that spreads work (xargs,
- * parallel, split) has started. Left out is who only holds what others use, as a shell does that waits for its
- * pipeline, and a channel that came to several pipelines from their common parent, with its standard input or output.
+ * A pipeline consists of the processes that channels connect to a program bpe-*, and of those started by a tool that
+ * distributes work (xargs, parallel, split). It excludes processes that only hold ends that others use, such as a shell
+ * waiting for its pipeline, and channels that several pipelines inherited from a common parent's standard input or
+ * output.
  */
 #ifndef BPE_DRIVER_MONITOR_PIPELINES_H
 #define BPE_DRIVER_MONITOR_PIPELINES_H
@@ -14,8 +15,8 @@ struct pipelines {
     size_t n, cap;
 };
 
-/* Finds the pipelines among n processes, in order of their pids, by their channels; ends that connect nobody are left
- * out of these from now on. -1: out of memory. */
+/* Finds the pipelines among n processes, sorted by pid, by their channels; removes ends that connect no processes. -1:
+ * out of memory. */
 int pipelines_find(struct pipelines *all, struct watched *const *at, size_t n, struct channels *c, struct err *e);
 
 void pipelines_free(struct pipelines *all);

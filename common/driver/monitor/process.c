@@ -45,17 +45,17 @@ ptrdiff_t process_list(pid_t **pids, size_t *cap, struct err *e)
     return n;
 }
 
-/* ---- What it does ---- */
+/* ---- What a process is doing ---- */
 
-/* The functions of the kernel in which a process waits (/proc/PID/wchan), by a part of their names, which the
- * versions have in common: pipe_read, anon_pipe_read. The first that fits counts. */
+/* The kernel functions in which a process waits (/proc/PID/wchan), by a part of the name that all versions share:
+ * pipe_read, anon_pipe_read. The first match counts. */
 static const struct {
     const char *part;
     enum process_state state;
 } places[] = {
     {"pipe_read", PROCESS_READS},
     {"pipe_wait_readable", PROCESS_READS}, /* splice(2) */
-    {"wait_for_partner", PROCESS_READS},   /* opens a FIFO */
+    {"wait_for_partner", PROCESS_READS},   /* opening a FIFO */
     {"pipe_write", PROCESS_WRITES},
     {"pipe_wait_writable", PROCESS_WRITES},
     {"wait_for_more_packets", PROCESS_READS}, /* sockets */
@@ -102,7 +102,7 @@ static enum process_state state_of(char letter, const char *directory)
     case 'Z':
     case 'X':
         return PROCESS_ENDED;
-    case 'D': /* also while another process has the pipe's lock */
+    case 'D': /* also while another process holds the pipe's lock */
         at = at_place(directory);
         return at == PROCESS_READS || at == PROCESS_WRITES ? at : PROCESS_DISK;
     default:
@@ -110,7 +110,8 @@ static enum process_state state_of(char letter, const char *directory)
     }
 }
 
-/* The fields of a line of stat(5) from its second on; the name may have blanks and parentheses. NULL: it is none. */
+/* The fields after the name in a line of /proc/PID/stat; the name may have blanks and parentheses. NULL: not such a
+ * line. */
 static char *after_name(char *line, char *name, size_t n)
 {
     char *begin = strchr(line, '('), *end = strrchr(line, ')');
@@ -119,12 +120,12 @@ static char *after_name(char *line, char *name, size_t n)
     if (name)
         snprintf(name, n, "%.*s", (int)(end - begin - 1), begin + 1);
     for (; name && *name; name++)
-        *name = (unsigned char)*name < ' ' ? '?' : *name; /* it goes to a terminal */
+        *name = (unsigned char)*name < ' ' ? '?' : *name; /* it may be printed on a terminal */
     return end + 2;
 }
 
-/* Of several threads, the one that tells most of what the process does: one that runs, else one that waits for what
- * goes on in the pipeline. */
+/* The state of the thread that tells most about the process: one that runs, otherwise one that waits for the pipeline.
+ */
 static enum process_state state_of_threads(pid_t pid, enum process_state first)
 {
     enum { THREADS_MAX = 64 };
@@ -163,8 +164,8 @@ static bool read_io(const char *path, struct used *u)
     return true;
 }
 
-/* The system counts what a process has reaped as its own; of a thread, only what that did itself. Programs of ours
- * start no processes, so that all is theirs; others with several threads are taken for such. */
+/* The system's counts for a process include its reaped children; a thread's include only the thread. Our programs start
+ * no processes, so all I/O is theirs; other programs with several threads are treated alike. */
 static void look_at_io(struct process *p)
 {
     char path[64];
@@ -224,8 +225,8 @@ bool process_look(struct process *p, unsigned what)
     return true;
 }
 
-/* The words of its command line as one text, or those with which the user began the script that has become this
- * program. False: it cannot be read. */
+/* Reads its command line as one string, or the command line of the script that has become this program. False: it
+ * cannot be read. */
 static bool read_words(pid_t pid, char *to, size_t n)
 {
     char given[64], path[64], *one = NULL;
@@ -257,7 +258,7 @@ void process_command(pid_t pid, char *to, size_t n)
     if (!read_words(pid, text, sizeof text))
         return;
     for (char *s = text; *s; s++)
-        *s = (unsigned char)*s < ' ' ? ' ' : *s; /* what a terminal would do */
+        *s = (unsigned char)*s < ' ' ? ' ' : *s; /* a terminal would act on them */
     char *end = strchr(text, ' '), *begin = text;
     for (char *s = text; end && s < end; s++)
         begin = *s == '/' ? s + 1 : begin;

@@ -1,4 +1,4 @@
-/* process_fds.c - see process.h: what a process holds. */
+/* process_fds.c - see process.h: the descriptors that a process holds. */
 #include "driver/monitor/process.h"
 
 #include "base/sys/buf.h"
@@ -36,7 +36,7 @@ static bool is_among(const char *name, const struct option_words *names)
     return false;
 }
 
-/* Leaves out a pipe that it holds both ends of: it is for itself, or not yet given to its children. */
+/* Drops pipes of which it holds both ends: they are for internal use, or not yet passed to its children. */
 static void leave_out_own(struct process *p)
 {
     size_t kept = 0;
@@ -58,7 +58,7 @@ static void leave_out_own(struct process *p)
     p->n_links = kept;
 }
 
-/* Notes that a descriptor is of a file with a name, or of the page that a program publishes. */
+/* Records the descriptor of a named file, or of the progress page that a program publishes. */
 static void note_file(struct process *p, int fd, const char *name)
 {
     static const char page[] = "/memfd:" PROGRESS_FILE;
@@ -100,7 +100,7 @@ int process_links(struct process *p, struct option_words *fifos, bool all, struc
             note_file(p, l.fd, name);
             continue;
         }
-        if (l.kind != LINK_SOCKET) { /* how it is open, the mode of the link says */
+        if (l.kind != LINK_SOCKET) { /* the link's mode tells how it was opened */
             if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 continue;
             l.reads = (st.st_mode & S_IRUSR) != 0;
@@ -119,7 +119,7 @@ fail:
     return -1;
 }
 
-/* Reads where a descriptor is in its file, and how it is open. */
+/* Reads a descriptor's position in its file, and whether it is open for writing. */
 static bool read_position(pid_t pid, int fd, struct process_file *f)
 {
     char path[64], text[256];
@@ -133,7 +133,7 @@ static bool read_position(pid_t pid, int fd, struct process_file *f)
     return true;
 }
 
-/* The end of a name, which may go to a terminal. */
+/* Sets the last component of a name, made safe for a terminal. */
 static void set_name(struct process_file *f, const char *name)
 {
     snprintf(f->name, sizeof f->name, "%.*s", (int)sizeof f->name - 1, strrchr(name, '/') + 1);
@@ -141,7 +141,7 @@ static void set_name(struct process_file *f, const char *name)
         *c = (unsigned char)*c < ' ' ? '?' : *c;
 }
 
-/* Whether a process has the file of that name at a descriptor. */
+/* Whether a process has the file of that name open at a descriptor. */
 static bool has_at(pid_t pid, int fd, const char *name)
 {
     char path[64], its[512];

@@ -22,7 +22,7 @@ bool queue_of_pipe(pid_t reader, int fd, struct queue *q)
     struct stat st;
     int waiting = 0, capacity = 0;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)reader, fd);
-    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode)) /* by now it may be anything, and to open that may do something */
+    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode)) /* now another file? opening it could do something */
         return false;
     int own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (own < 0)
@@ -35,7 +35,7 @@ bool queue_of_pipe(pid_t reader, int fd, struct queue *q)
 
 /* ---- Sockets ---- */
 
-/* Asks for all sockets, or for one (inode). */
+/* Requests all sockets, or one (inode). */
 static bool ask(struct sockets *s, uint32_t inode, uint32_t show)
 {
     struct {
@@ -56,7 +56,7 @@ static bool ask(struct sockets *s, uint32_t inode, uint32_t show)
     return s->fd >= 0 && send(s->fd, &request, sizeof request, 0) == (ssize_t)sizeof request;
 }
 
-/* The attribute of that type, of at least n bytes; NULL: none. */
+/* The attribute of that type, with at least n bytes; NULL: none. */
 static const void *attribute(const struct nlmsghdr *h, uint16_t type, size_t n)
 {
     size_t at = NLMSG_ALIGN(sizeof *h) + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
@@ -73,7 +73,7 @@ static const void *attribute(const struct nlmsghdr *h, uint16_t type, size_t n)
 
 enum { ANSWER = 1 << 15 };
 
-/* Receives some of an answer, and gives each socket of it to `consume`. 1: there is more; 0: that was all; -1. */
+/* Receives part of an answer, and passes each socket in it to `consume`. 1: more follows; 0: complete; -1: error. */
 static int receive(struct sockets *s, int (*consume)(void *ctx, const struct nlmsghdr *h, struct err *e), void *ctx,
                    struct err *e)
 {

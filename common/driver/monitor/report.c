@@ -53,14 +53,14 @@ static const char *amount(const struct progress_page *p, uint64_t n, char to[32]
 int report_put_doing(char *to, size_t n, const struct progress_page *p)
 {
     char done[32], total[32];
-    if (!p->total || !p->done) /* what nothing has come of yet is waited for */
+    if (!p->total || !p->done) /* no amounts before there is progress */
         return snprintf(to, n, "%s", p->doing);
     return snprintf(to, n, "%s, %s of %s", p->doing, amount(p, p->done, done), amount(p, p->total, total));
 }
 
 /* ---- JSON ---- */
 
-#define SHARE 1000.0 /* a scale of three places */
+#define SHARE 1000.0 /* scale for three decimal places */
 
 static void put_real(struct json_writer *w, const char *key, double v, double scale)
 {
@@ -78,12 +78,12 @@ static void put_str(struct json_writer *w, const char *key, const char *v)
 {
     json_write_key(w, key);
     if (v)
-        json_write_any(w, (const unsigned char *)v, strlen(v)); /* names of files may not be UTF-8 */
+        json_write_any(w, (const unsigned char *)v, strlen(v)); /* file names may be invalid UTF-8 */
     else
         json_write_null(w);
 }
 
-/* 0 is what is not known, such as the position in a file that is read by position. */
+/* Writes null for 0, which means unknown, such as the position in a file read with pread(2). */
 static void put_known(struct json_writer *w, const char *key, uint64_t v)
 {
     if (v)
@@ -174,7 +174,7 @@ int report_put_json(struct buf *out, const struct report *r, struct err *e)
 
 /* ---- Lines ---- */
 
-/* "43 % of a.txt, 12 s left", of the first file that is read, or what it does. */
+/* Formats the published progress, or the position in a file: "43 % of a.txt, 12 s left". */
 static void put_position(char *to, size_t n, const struct stage_report *s)
 {
     char a[32];
@@ -219,7 +219,8 @@ static int put_line(struct buf *out, const char *line, size_t width, struct err 
 
 enum column { STAGE, N, WAITING, IN, OUT, CPU, RSS, INPUT, OUTPUT, DISK, RUN, OTHER, POSITION, COLUMNS };
 
-/* The columns with the blanks before them. On a narrow terminal they are left out in the order of `drop`; 0: never. */
+/* The columns; widths include leading blanks. On a narrow terminal they are dropped in the order of `drop`; 0: never.
+ */
 static const struct {
     const char *title;
     int width, drop;
@@ -231,11 +232,11 @@ static const struct {
     [POSITION] = {"", 2, 0},
 };
 
-enum { CELL = 200, NAME_WIDTH_MIN = 9, POSITION_WIDTH = 26 }; /* POSITION_WIDTH: what columns are left out for */
+enum { CELL = 200, NAME_WIDTH_MIN = 9, POSITION_WIDTH = 26 }; /* POSITION_WIDTH: columns are dropped for this */
 
 struct layout {
-    int name;           /* the width of the longest name */
-    bool left[COLUMNS]; /* out */
+    int name;           /* width of the longest name */
+    bool left[COLUMNS]; /* columns left out */
 };
 
 static void put_cells(char cells[COLUMNS][CELL], const struct stage_report *s)
@@ -260,7 +261,7 @@ static void put_cells(char cells[COLUMNS][CELL], const struct stage_report *s)
     put_position(cells[POSITION], CELL, s);
 }
 
-/* Which columns there is room for. */
+/* Chooses the columns that fit. */
 static struct layout layout_of(const struct pipeline_report *p, size_t width)
 {
     struct layout l = {.name = NAME_WIDTH_MIN};
@@ -297,7 +298,7 @@ static int put_row(struct buf *out, char cells[COLUMNS][CELL], const struct layo
     return put_line(out, line, width, e);
 }
 
-/* How much of a text goes into the first line of several: words, unless one is longer. */
+/* How many bytes of a text fit on its first line: whole words, unless one is longer than the line. */
 static size_t first_line(const char *text, size_t width)
 {
     size_t n = strlen(text), end = width;
@@ -318,7 +319,7 @@ static size_t lines_of(const char *text, size_t width)
     return lines;
 }
 
-/* Appends a text in at most so many lines. */
+/* Appends a text, wrapped to at most `max` lines. */
 static int put_wrapped(struct buf *out, const char *text, size_t width, size_t max, struct err *e)
 {
     for (; *text; max--) {
@@ -331,13 +332,13 @@ static int put_wrapped(struct buf *out, const char *text, size_t width, size_t m
     return 0;
 }
 
-/* Appends a pipeline in at most so many lines, its title and verdict in any case. */
+/* Appends a pipeline in at most `max` lines (0: any number), with its title and verdict in any case. */
 static int put_pipeline(struct buf *out, const struct pipeline_report *p, const char *at,
                         const struct report_form *form, size_t max, struct err *e)
 {
     char line[400], cells[COLUMNS][CELL];
     struct layout l = layout_of(p, form->width);
-    size_t shown = p->n, around = 2 + lines_of(p->verdict, form->width); /* title, names of columns, verdict */
+    size_t shown = p->n, around = 2 + lines_of(p->verdict, form->width); /* title, column names, verdict */
     snprintf(line, sizeof line, "%s  %d: %s%s", at, (int)p->id, p->command, p->n ? "" : ": ended");
     if (put_line(out, line, form->width, e))
         return -1;
@@ -367,12 +368,11 @@ static int put_pipeline(struct buf *out, const struct pipeline_report *p, const 
 int report_put_text(struct buf *out, const struct report *r, const struct report_form *form, const char *none,
                     struct err *e)
 {
-    enum { LINES_MIN = 2, MORE = 1 }; /* lines of a pipeline; of how many more there are */
+    enum { LINES_MIN = 2, MORE = 1 }; /* lines of a pipeline; the line that counts further pipelines */
     char at[32], line[80];
     time_t now = (time_t)r->time;
     struct tm tm;
-    size_t room =
-        form->height > LINES_MIN + MORE ? form->height - 1 : LINES_MIN + MORE; /* the cursor has a line of its own */
+    size_t room = form->height > LINES_MIN + MORE ? form->height - 1 : LINES_MIN + MORE; /* the cursor takes one line */
     strftime(at, sizeof at, "%H:%M:%S", localtime_r(&now, &tm));
     if (r->n == 0 && none)
         return put_line(out, none, form->width, e);

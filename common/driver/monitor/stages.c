@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether two processes do the same work: the same program, with the same programs before and after. */
+/* Two processes with equal places do the same work: the same program, with the same programs before and after it. */
 struct place {
     const char *name;
     uint64_t before, after; /* sums of hashes of names */
@@ -18,14 +18,14 @@ static uint64_t hash_name(const char *name)
     return hash_bytes(name, strlen(name), 0);
 }
 
-/* The programs on the other sides of all that a process and its parts hold. */
+/* The programs at the other ends of all channels of a process and its parts. */
 static struct place place_of(struct watched *const *at, size_t n, const struct channels *c, const struct watched *w)
 {
     struct watched *tool = watched_spreader(at, n, w);
     if (tool && tool->does == tool && strcmp(tool->process.name, w->process.name) == 0)
-        w = tool; /* a part of that */
+        w = tool; /* it is a part of the tool */
     struct place p = {.name = w->process.name, .before = tool && tool != w ? hash_name(tool->process.name) : 0};
-    if (p.before) /* its jobs come and go, and so do those before and after them */
+    if (p.before) /* a tool's jobs come and go, and so do their neighbors */
         return p;
     for (size_t i = 0; i < c->n; i++) {
         bool reads = false, writes = false;
@@ -67,7 +67,7 @@ static int add_next(struct stage *s, size_t to, struct err *e)
     return 0;
 }
 
-/* Sorts the processes of a group into stages. */
+/* Groups the processes into stages. */
 static int make_stages(struct pipeline *p, struct watched *const *at, size_t n, const struct watched *group,
                        const struct channels *c, struct err *e)
 {
@@ -92,7 +92,7 @@ static int make_stages(struct pipeline *p, struct watched *const *at, size_t n, 
         w->stage = k;
         rc = add_to_stage(&p->stages[k], w, e);
     }
-    for (size_t i = 0; i < n && rc == 0; i++) { /* their parts */
+    for (size_t i = 0; i < n && rc == 0; i++) { /* parts join the stage of their process */
         struct watched *w = at[i];
         if (w->does && w->does != w && w->does->does == w->does && watched_group(w->does) == group) {
             w->stage = w->does->stage;
@@ -103,7 +103,8 @@ static int make_stages(struct pipeline *p, struct watched *const *at, size_t n, 
     return rc;
 }
 
-/* The jobs of a tool come after it, and before those that read what it writes: parallel collects their output. */
+/* The jobs of a tool come after it, and before the readers of its output, because parallel collects the jobs' output.
+ */
 static int connect_job(struct pipeline *p, struct watched *const *at, size_t n, const struct watched *tool, size_t job,
                        struct err *e)
 {
@@ -116,7 +117,7 @@ static int connect_job(struct pipeline *p, struct watched *const *at, size_t n, 
     return add_next(&p->stages[tool->stage], job, e);
 }
 
-/* Connects the stages, and adds up what waits before each. */
+/* Connects the stages, and adds up the data waiting in front of each. */
 static int connect(struct pipeline *p, struct watched *const *at, size_t n, const struct watched *group,
                    const struct channels *c, struct err *e)
 {
@@ -130,7 +131,7 @@ static int connect(struct pipeline *p, struct watched *const *at, size_t n, cons
             if (!ch->ends[r].reads || !reader)
                 continue;
             struct stage *to = &p->stages[reader->stage];
-            if (!counted && ch->known) { /* once, whoever shares it */
+            if (!counted && ch->known) { /* once, even if it is shared */
                 to->queue.waiting += ch->queue.waiting;
                 to->queue.capacity += ch->queue.capacity;
                 to->queue_known = counted = true;
@@ -161,7 +162,7 @@ static int connect(struct pipeline *p, struct watched *const *at, size_t n, cons
     return 0;
 }
 
-/* The oldest process of a stage. */
+/* The start time of a stage's oldest process. */
 static uint64_t begin_of(const struct stage *s)
 {
     uint64_t first = UINT64_MAX;
@@ -170,7 +171,8 @@ static uint64_t begin_of(const struct stage *s)
     return first;
 }
 
-/* Whether a stage is to be told of: of what a tool starts one after the other, none of ours may run just now. */
+/* Whether to report a stage: it has a running process, or a tool that starts our programs one after the other still
+ * runs. */
 static bool is_left(struct watched *const *at, size_t n, const struct stage *s)
 {
     bool ours = watched_is_program(s->at[0]);
@@ -178,7 +180,7 @@ static bool is_left(struct watched *const *at, size_t n, const struct stage *s)
     return s->n_alive || (tool && !tool->process.ended);
 }
 
-/* Notes which of some stages get what a stage writes, also through others; it may be among them. */
+/* Marks which of some stages receive a stage's data, directly or through others; the stage itself may be among them. */
 static void mark_after(const struct pipeline *p, size_t stage, const bool *some, bool *after)
 {
     for (size_t x = 0; x < p->stages[stage].n_next; x++) {
@@ -190,7 +192,7 @@ static void mark_after(const struct pipeline *p, size_t stage, const bool *some,
     }
 }
 
-/* The same of all of them: after[n * k + i]: i comes after k. */
+/* The same for all of these stages. after[n * k + i]: i comes after k. */
 static void mark_all(const struct pipeline *p, const bool *some, bool *after)
 {
     memset(after, 0, p->n * p->n * sizeof *after);
@@ -200,7 +202,7 @@ static void mark_all(const struct pipeline *p, const bool *some, bool *after)
     }
 }
 
-/* Whether a stage comes after none of those that are left, but in a circle. */
+/* Whether a stage comes after none of the remaining ones, except in a cycle. */
 static bool is_first(const struct pipeline *p, size_t stage, const bool *left, const bool *after)
 {
     for (size_t k = 0; k < p->n; k++) {
@@ -210,8 +212,8 @@ static bool is_first(const struct pipeline *p, size_t stage, const bool *left, c
     return true;
 }
 
-/* The stage that comes next: one to which none of those that are left writes; in a circle, which stays together, the
- * oldest. all: who comes after whom, whatever is left; room: for the same of those that are left. */
+/* The next stage in order: one to which no remaining stage writes; in a cycle, which stays together, the oldest. all:
+ * which stage comes after which, among all; room: space for the same among the remaining ones. */
 static size_t next_to_place(const struct pipeline *p, const bool *left, const bool *all, bool *room)
 {
     size_t best = SIZE_MAX;
@@ -230,7 +232,7 @@ void stage_free(struct stage *s)
     free(s->next);
 }
 
-/* Puts the stages into the order of the data, without those that have ended. */
+/* Sorts the stages in the order of the data, and drops those that have ended. */
 static int order(struct pipeline *p, struct watched *const *at, size_t n, struct err *e)
 {
     struct stage *ordered = calloc(p->n + 1, sizeof *ordered);
@@ -272,7 +274,7 @@ static int order(struct pipeline *p, struct watched *const *at, size_t n, struct
     return rc;
 }
 
-/* The bpe that has started the processes of a pipeline. */
+/* The bpe that started the processes of a pipeline. */
 static const struct watched *driver_of(struct watched *const *at, size_t n, const struct pipeline *p)
 {
     for (size_t i = 0; i < p->n; i++) {

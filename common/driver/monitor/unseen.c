@@ -18,13 +18,13 @@ static void add(struct used *to, const struct used *u)
     to->out += u->out;
 }
 
-/* Whether what a process has reaped is counted: a tool's, a script's. Programs of ours start none. */
+/* Whether to count what a process has reaped: yes for a tool or script. Our programs start no processes. */
 static bool collects(const struct watched *w)
 {
     return w->member && w->does == w && !watched_is_program(w);
 }
 
-/* The process that a process is a job of, perhaps through others that are not counted, such as a shell. */
+/* The process whose job this process is, perhaps through others that are not counted, such as a shell. */
 static struct watched *collector(struct watched *const *at, size_t n, const struct watched *w)
 {
     struct watched *up = watched_find(at, n, w->process.parent);
@@ -35,7 +35,7 @@ static struct watched *collector(struct watched *const *at, size_t n, const stru
 
 void unseen_find(struct watched *const *at, size_t n)
 {
-    for (size_t i = n; i-- > 0;) { /* jobs before who has started them */
+    for (size_t i = n; i-- > 0;) { /* jobs before their parents */
         struct watched *w = at[i];
         if (!w->counted)
             continue;
@@ -55,7 +55,7 @@ void unseen_find(struct watched *const *at, size_t n)
     }
 }
 
-/* What was seen of a process's jobs that are of a stage; of CPU time, in how many samples they ran. */
+/* The usage seen of a process's jobs in a stage; for CPU time, the number of samples in which they ran. */
 static struct used seen_of(const struct stage *s, struct watched *const *at, size_t n, const struct watched *w)
 {
     struct used sum = {0};
@@ -70,14 +70,14 @@ static struct used seen_of(const struct stage *s, struct watched *const *at, siz
     return sum;
 }
 
-/* By how much of itself what was seen of bytes grows: where little was, it says little of the rest. */
+/* The factor by which to increase the bytes seen. It is limited, because few bytes seen tell little about the rest. */
 static double growth(double unseen, double seen)
 {
     enum { GROWTH_MAX = 4 };
     return unseen < GROWTH_MAX * seen ? unseen / seen : seen > 0 ? GROWTH_MAX : 0;
 }
 
-/* Divides what jobs of a tool used. CPU time of which none was seen stays with the tool. */
+/* Divides what the jobs of a tool used. CPU time stays with the tool if none of it was seen. */
 static void share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
                   const struct watched *w, struct used u, double seconds)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What helps if a program has too little CPU time; NULL: nothing that is known. */
+/* A remedy if a program has too little CPU time; NULL: none known. */
 static const char *remedy(const struct stage_report *s, double busy, long cores)
 {
     static const struct {
@@ -33,7 +33,7 @@ static const char *fullness(double full)
     return full > 0.5 ? "full" : full > 0.05 ? "partly full" : "empty";
 }
 
-/* "; its input is full, its output is empty", as far as it has them */
+/* "; its input is full, its output is empty", if it has them */
 static int put_queues(char *to, size_t n, const struct stage_report *s)
 {
     int len = 0;
@@ -45,15 +45,15 @@ static int put_queues(char *to, size_t n, const struct stage_report *s)
     return len;
 }
 
-#define ENOUGH 0.7 /* of the samples in which it could run; these and the ticks of CPU time are no better */
+#define ENOUGH 0.7 /* share of the samples in which it could run; samples and ticks of CPU time are no more precise */
 
-/* CPU time, if that is what it needs. */
+/* The verdict on a stage that needs CPU time. */
 static void judge_run(const struct stage_report *s, double busy, long cores, char *to, size_t n)
 {
     char many[40] = "";
     const char *advice = remedy(s, busy, cores);
     double each = s->n > 0.5 ? s->cpu / s->n : s->cpu, count = s->n_pids > 1 ? (double)s->n_pids : round(s->n);
-    bool starved = each < ENOUGH * s->run; /* it could run, and did not, whoever had the cores */
+    bool starved = each < ENOUGH * s->run; /* it was ready to run, but other processes had the cores */
     bool several = count > 1;
     if (several)
         snprintf(many, sizeof many, "%.0f processes, ", count);
@@ -69,7 +69,7 @@ static void judge(const struct stage_report *s, double busy, long cores, char *t
     char queues[100];
     double before = s->had_input ? 0 : s->input, after = s->had_output ? 0 : s->output;
     put_queues(queues, sizeof queues, s);
-    if (*s->doing.doing && !s->has_input) { /* nobody works for it any more */
+    if (*s->doing.doing && !s->has_input) { /* no earlier stage is at work any more */
         int len = snprintf(to, n, "%s: ", s->name);
         report_put_doing(to + len, n - (size_t)len, &s->doing);
     } else if (s->stopped > 0 && s->stopped >= s->own / 2) {
