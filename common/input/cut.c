@@ -32,7 +32,7 @@ bool cut_is_local(const struct cutter *c)
     return !c->form->last_cut && cut_takes_files(c);
 }
 
-/* Whether p + at is between 0x0A and a letter, and no special token begins there. */
+/* Whether p + at is between 0x0A and a letter, without a special token that begins there. */
 static bool inside_at(const struct cutter *c, const unsigned char *p, size_t n, size_t at, bool final)
 {
     bool more;
@@ -50,7 +50,7 @@ static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, s
     return special_cut_after(c->special, p, n, at, final);
 }
 
-/* The same for any cutter, by following the matches from the piece's start. */
+/* The last place to cut in p(lo .. hi], for any cutter, by following the matches from the start of the piece. */
 static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi,
                                bool final)
 {
@@ -59,7 +59,7 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     size_t best = 0, from = 0;
     for (;;) {
         enum special_hit hit = special_next(c->special, p, n, final ? TEXT_DOC : TEXT_MORE, &place, &m);
-        size_t end = m.begin; /* the text before this is in no special token */
+        size_t end = m.begin; /* no special token in the text from `from` up to here */
         size_t low = from > lo ? from : lo;
         for (size_t at = end < hi ? end : hi; c->inside && at > low && at > best; at--) {
             if (at < n && inside_at(c, p, n, at, final))
@@ -75,8 +75,7 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     }
 }
 
-/* The last place to cut in p(lo .. hi], for a local cutter: searches for the last occurrence of each byte that may
- * stand before a cut. */
+/* The same for a local cutter, by searching for the last occurrence of each byte that may be right before a cut. */
 static size_t last_near(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
 {
     const unsigned char *prev[256];

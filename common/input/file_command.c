@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a message can show the name, and a command reads the file: tar takes what is before a colon for a host. */
+/* Whether a message can show the name, and a command can read the file by it: tar takes the part before a colon for a
+ * host. */
 static bool is_shown(const char *name)
 {
     bool shown = *name && *name != '-' && !strchr(name, ':') && strcmp(name, fd_name("-")) != 0 &&

@@ -1,10 +1,10 @@
-/* file_command.h - a command for a file, as messages show it. */
+/* file_command.h - shell commands suggested in messages. */
 #ifndef BPE_INPUT_FILE_COMMAND_H
 #define BPE_INPUT_FILE_COMMAND_H
 
-/* The command with the file's name, in quotes where a shell needs them, in place of the first FILE in it. FILE stays if
- * the name is that of standard input or of a compressed file, too long, or one that a message does not show as it is.
- * Returns `to`. */
+/* Writes the command with the first FILE replaced by the file's name, quoted for the shell if necessary. FILE remains
+ * if the name is too long, cannot be shown in a message unchanged, or is that of standard input or of a compressed
+ * file. Returns `to`. */
 enum { FILE_COMMAND = 400 };
 const char *file_command(const char *command, const char *name, char to[FILE_COMMAND]);
 

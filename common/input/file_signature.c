@@ -8,8 +8,8 @@
 
 struct kind {
     const char *is;      /* what it is */
-    const char *command; /* a command that writes the text of FILE; or, if `use` is NULL, all of the hint */
-    const char *use;     /* the option of the program that reads its output, or a remark, after a blank; or "" */
+    const char *command; /* a command that writes the text of FILE; or, if `use` is NULL, the whole hint */
+    const char *use;     /* after a space, the option for the program that reads its output, or a note; or "" */
 };
 
 /* ---- Signatures of fixed bytes ---- */
@@ -25,23 +25,23 @@ struct signature {
 #define AS_ONE " (all of its files as one document)"
 #define TO_PARQUET TO_NUL ", or as Parquet, for bpe parquet"
 
-enum { AFTER_BZH = 4 }; /* where these signatures are: after "BZh" and a digit */
+enum { AFTER_BZH = 4 }; /* offset of these signatures: after "BZh" and a digit */
 
 /* clang-format off */
 static const struct signature signatures[] = {
     {BYTES("\xFD\x37zXZ\0"), 0, {"xz data", "xz -dc FILE", ""}},
     {BYTES("\x04\x22\x4D\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}},
-    {BYTES("\x02\x21\x4C\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}}, /* its old format */
+    {BYTES("\x02\x21\x4C\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}}, /* the legacy format */
     {BYTES("1AY&SY"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}},
-    {BYTES("\x17\x72\x45\x38\x50\x90"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* of no bytes */
+    {BYTES("\x17\x72\x45\x38\x50\x90"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* an empty file */
     {BYTES("LZIP\1"), 0, {"lzip data", "lzip -dc FILE", ""}},
     {BYTES("\x1F\x9D"), 0, {"data of compress", "gzip -dc FILE", ""}},
     {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("\x28\xB5\x2F\xFD"), 0, {"zstd data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("ustar\0" "00"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}},
-    {BYTES("ustar  \0"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}}, /* of GNU tar */
+    {BYTES("ustar  \0"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}}, /* GNU tar */
     {BYTES("PK\3\4"), 0, {"a zip archive", "unzip -p FILE", AS_ONE}},
-    {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", AS_ONE}}, /* of no files */
+    {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", AS_ONE}}, /* empty */
     {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", AS_ONE}},
     {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", AS_ONE}},
     {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0 (bpe train, encode and shard: --parquet)"}},
@@ -92,7 +92,7 @@ static bool is_record(const unsigned char *p, size_t n)
     return true;
 }
 
-/* After the line with the version there is a comment of bytes that are no ASCII, or an object. */
+/* After the line with the version comes a comment of bytes that are not ASCII, or an object. */
 static bool is_pdf(const unsigned char *p, size_t n)
 {
     size_t at = 8;
@@ -105,8 +105,8 @@ static bool is_pdf(const unsigned char *p, size_t n)
     return at > 8 && is_digit(p[at]) && memmem(p + at, n - at < 20 ? n - at : 20, " obj", 4) != NULL;
 }
 
-/* The mark is three letters, but what follows, an index or a footer, has numbers below 32, whether it is compressed
- * (which begins with its length, of three bytes) or not. */
+/* The mark is only three letters, but the index or footer after it has bytes below 32, whether it is compressed (it
+ * then begins with its length, in three bytes) or not. */
 static bool is_orc(const unsigned char *p, size_t n, const struct input_form *form)
 {
     enum { MARK = 3, LOOK = 16 };
@@ -118,7 +118,7 @@ static bool is_orc(const unsigned char *p, size_t n, const struct input_form *fo
     return n_numbers >= 2;
 }
 
-/* A message of a stream: a mark, and a length, which is a multiple of 8. */
+/* A message of a stream: a mark, then a length, which is a multiple of 8. */
 static bool is_arrow_stream(const unsigned char *p, size_t n)
 {
     return n >= 8 && memcmp(p, "\xFF\xFF\xFF\xFF", 4) == 0 && p[4] % 8 == 0 && p[7] == 0;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A byte order mark, and white space. */
+/* Skips a byte order mark and white space. */
 static size_t skip_white(const unsigned char *p, size_t n)
 {
     size_t at = utf8_mark_len(p, n);
@@ -33,7 +33,7 @@ bool format_guess_wants(const struct format_guess *h, const struct input_form *f
     return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
 }
 
-/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
+/* Whether p[0 .. n), some hundred bytes of a text's start, is the start of an array whose first item is an object with
  * members. */
 static bool is_array(const unsigned char *p, size_t n)
 {
@@ -65,18 +65,18 @@ static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
     return (ptrdiff_t)n;
 }
 
-/* Whether p[0 .. n) is the start of one array of objects, and not a line of JSON that others follow. */
+/* Whether p[0 .. n) is the start of one array of objects, not a line of JSON with other lines after it. */
 static bool is_only_array(const unsigned char *p, size_t n)
 {
     struct json_reader r = {0};
     struct err ignored;
-    n = n < FORMAT_GUESS_LOOK ? n : FORMAT_GUESS_LOOK; /* the same however it is read */
+    n = n < FORMAT_GUESS_LOOK ? n : FORMAT_GUESS_LOOK; /* the same result however it is read */
     size_t from = skip_white(p, n);
     struct str left = {p + from, n - from};
     bool only = false;
     if (is_array(p, n) && json_read_stream(&r, read_more, &left, &ignored) == 0) {
         if (json_read_skip(&r))
-            only = r.ended; /* the rest of the array would come next; else it is no JSON */
+            only = r.ended; /* the array continues after these bytes; otherwise it is not JSON */
         else
             only = memchr(p + from, '\n', (size_t)r.base + r.at) || json_read_end(&r) == 0;
     }
@@ -147,7 +147,7 @@ const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS
 
 /* ---- Input ---- */
 
-/* Reads until there are n bytes in all; fewer only if the input has no more. */
+/* Reads until there are n bytes in total, or fewer if the input ends. */
 static int read_start(struct input *in, struct buf *first, size_t n, struct err *e)
 {
     ptrdiff_t got = 1;

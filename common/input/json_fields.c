@@ -17,7 +17,7 @@ struct look {
     size_t n_members;
 };
 
-/* Whether --jsonl can name this key, and a terminal show it. */
+/* Whether --jsonl can name this key, and a terminal can show it. */
 static bool is_plain(struct str key)
 {
     enum { LEN_MAX = 40 };
@@ -27,7 +27,7 @@ static bool is_plain(struct str key)
     return plain;
 }
 
-/* Adds a field whose value is a string of n bytes. */
+/* Adds a field with a string of n bytes. */
 static void add_field(struct look *l, const char *name, size_t n)
 {
     struct json_fields *f = l->fields;
@@ -40,8 +40,8 @@ static void add_field(struct look *l, const char *name, size_t n)
     }
 }
 
-/* Reads an object that has begun, and the objects in it. Where the text ends in a value this is an error, but what was
- * added before stays. */
+/* Reads an object that has begun, and the objects in it. If the text ends inside a value, this is an error, but the
+ * fields added before are kept. */
 static int read_members(struct look *l, const char *prefix)
 {
     struct json_reader *r = &l->reader;

@@ -1,4 +1,4 @@
-/* json_fields.h - the fields of a JSON object that have strings, for messages: what --jsonl=FIELD may name. */
+/* json_fields.h - the string fields of a JSON object, for messages that suggest --jsonl=FIELD. */
 #ifndef BPE_INPUT_JSON_FIELDS_H
 #define BPE_INPUT_JSON_FIELDS_H
 
@@ -6,16 +6,16 @@
 #include <stddef.h>
 
 struct json_fields {
-    char names[200];  /* as --jsonl takes them: "id, text, meta.url"; those for which there is room */
-    char longest[80]; /* the one with the longest string; empty: there is none */
+    char names[200];  /* as --jsonl takes them: "id, text, meta.url"; as many as fit */
+    char longest[80]; /* the one with the longest string; empty if there is none */
 };
 
-/* Finds the fields of a line, or of the start of one (!whole), after a byte order mark and white space; fields of an
- * object in it, too, but not of objects in that. JSON_READ_PAD bytes after the line must be readable. Returns whether
- * it is an object that has members. */
+/* Finds the string fields in a line, or in the start of one (!whole), after a byte order mark and white space, one
+ * level of nested objects included. JSON_READ_PAD bytes after the line must be readable. Returns whether it is an
+ * object with members. */
 bool json_fields_find(struct json_fields *f, const unsigned char *line, size_t n, bool whole);
 
-/* " (fields with strings: id, text; the longest: --jsonl=text)"; "" if there are none. Returns `to`. */
+/* Writes " (fields with strings: id, text; the longest: --jsonl=text)", or "" if there are none. Returns `to`. */
 enum { JSON_FIELDS_TEXT = 400 };
 const char *json_fields_text(const struct json_fields *f, char to[JSON_FIELDS_TEXT]);
 

@@ -1,7 +1,7 @@
 /* jsonl.c - see jsonl.h.
  *
- * A line is read once, from left to right, without building a tree: values that are not at the field are skipped. The
- * string at the field is kept as written until the line has ended, because a later one with the same key replaces it.
+ * A line is read once, from left to right, without building a tree: values outside the field are skipped. The string at
+ * the field is kept undecoded until the end of the line, because a later one with the same key replaces it.
  */
 #include "input/jsonl.h"
 
@@ -34,7 +34,7 @@ static bool is_utf8(struct str s)
 
 /* ---- Invalid UTF-8 ---- */
 
-/* The end of the string that begins after the quote before p: at its closing quote, or at end. */
+/* The closing quote of the string whose first byte is at p, or `end`. */
 static const unsigned char *string_end(const unsigned char *p, const unsigned char *end)
 {
     for (; p < end && *p != '"'; p++) {
@@ -65,7 +65,7 @@ int jsonl_is_key(const unsigned char **from, const unsigned char *end, bool last
 }
 
 /* Copies the line to j->line without its invalid UTF-8, except in strings that are not keys: in the text, invalid bytes
- * must stay visible where they were. */
+ * must be kept for jsonl_mark_invalid. */
 static int leave_out(struct jsonl *j, struct str line, struct err *e)
 {
     const unsigned char *p = line.p, *end = p + line.len;
@@ -110,7 +110,7 @@ size_t jsonl_mark_invalid(struct buf *text, size_t from, bool whole)
 
 /* ---- The field ---- */
 
-/* Whether a key means this name; `start` is as much of it as must be looked at. An invalid name is no key's. */
+/* Whether a key means this name; `start` holds as much of the key as must be compared. No key means an invalid name. */
 static bool means(const struct json_place *key, struct str start, struct str name)
 {
     if (key->end - key->begin != start.len)
@@ -128,13 +128,13 @@ static int read_number_place(struct json_reader *r, struct json_place *s)
 }
 
 /* Reads the whole line. *text is the place of the string at the field; its begin is UINT64_MAX if there is none. -1:
- * not JSON, out of memory, or an error of the function that the reader reads by. */
+ * not JSON, out of memory, or an error of the reader's input function. */
 static int find(struct jsonl *j, struct json_place *text)
 {
-    enum { LONGEST = 6 }; /* a character of a key may be written as \u0061 */
+    enum { LONGEST = 6 }; /* a character of a key may be written like \u0061 */
     static const struct json_place none = {.begin = UINT64_MAX};
     struct json_reader *r = &j->reader;
-    size_t at = 0; /* in the field: the name looked for in the current object */
+    size_t at = 0; /* offset in the field of the name looked for in the current object */
     struct json_place key;
     struct str start;
     int c = json_read_peek(r);
@@ -151,7 +151,7 @@ static int find(struct jsonl *j, struct json_place *text)
             continue;
         }
         bool last = at + name.len == j->field.len, same = means(&key, start, name);
-        if (same) { /* an earlier member of this name, with all that was in it, does not count */
+        if (same) { /* replaces an earlier member of this name */
             *text = none;
             j->strange = false;
         }
@@ -176,8 +176,8 @@ static int find(struct jsonl *j, struct json_place *text)
     return json_read_end(r);
 }
 
-/* Turns the reader's error into one about the line. The reader saw the line after `mark` bytes; !whole: and not all of
- * it. */
+/* Turns the reader's error into one about the line. The reader saw the line after `mark` bytes and, if !whole, with
+ * bytes removed. */
 static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 {
     if (e->code != EX_DATAERR || e->input[0])
@@ -190,7 +190,7 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
     return JSONL_BAD;
 }
 
-/* Finds the string in what j->reader reads. */
+/* Finds the string at the field in the input of j->reader. */
 static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struct json_place *text, struct err *e)
 {
     j->strange = false;
@@ -263,7 +263,7 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     return JSONL_TEXT;
 }
 
-/* The fast walk for the processor that this is. */
+/* The fastest version for this processor. */
 static jsonl_walk_fn *walker(void)
 {
     switch (simd_level()) {

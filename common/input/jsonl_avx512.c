@@ -1,5 +1,5 @@
-/* jsonl_avx512.c - jsonl_fast_impl.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they
- * mean take their places in the vector, and a compression takes away what is left of them.
+/* jsonl_avx512.c - jsonl_fast_impl.h with AVX-512. All escapes in 64 bytes are decoded at the same time: each is
+ * overwritten in the vector by the character that it means, and a compression removes the rest of the escape.
  */
 #ifdef __AVX512VBMI2__
 #include "input/jsonl_fast.h"
@@ -30,7 +30,7 @@ static inline __m512i look_up(const unsigned char *table, __m512i v)
     return _mm512_permutex2var_epi8(_mm512_loadu_si512(table), v, _mm512_loadu_si512(table + 64));
 }
 
-/* Of the backslashes in b those that begin an escape, if the first one does: in a run, every other one. */
+/* The backslashes in b that begin an escape, given that the first one does: every other one of adjacent backslashes. */
 static inline uint64_t escaping(uint64_t b)
 {
     if (!(b & b >> 1))
@@ -44,7 +44,7 @@ static inline uint64_t escaping(uint64_t b)
     return first;
 }
 
-/* The byte n places after each; at the end of the vector, any. */
+/* For each byte, the byte n positions after it; arbitrary at the end of the vector. */
 static inline __m512i after(__m512i v, int n)
 {
     const __m512i places =
@@ -54,23 +54,23 @@ static inline __m512i after(__m512i v, int n)
     return _mm512_permutexvar_epi8(_mm512_add_epi8(places, _mm512_set1_epi8((char)n)), v);
 }
 
-/* What becomes of a block. */
+/* A decoded block. */
 struct block {
-    __m512i text;  /* its bytes, and characters in the place of escapes */
-    uint64_t kept; /* which of them remain */
-    uint64_t ends; /* what this cannot decode begins here */
-    uint64_t cut;  /* escapes that go on after the block begin here */
+    __m512i text;  /* its bytes, with characters in place of escapes */
+    uint64_t kept; /* which bytes remain */
+    uint64_t ends; /* something that cannot be decoded here, or the end of the string, begins at these bits */
+    uint64_t cut;  /* escapes that continue after the block begin at these bits */
 };
 
-/* Decodes the escapes \uXXXX in a block v, which begin at the bits u. The bytes of a character take the places of the
- * backslash, the u and the first digit, or the last ones of these; one of less than 3 bytes keeps fewer of them. */
+/* Decodes the escapes \uXXXX in a block v, which begin at the bits u. The bytes of a character overwrite the backslash,
+ * the u and the first digit; a character of fewer than 3 bytes only the last of these positions. */
 static inline void decode_u(struct block *b, __m512i v, uint64_t u)
 {
     const __m512i high = _mm512_set1_epi8((char)0x80);
     __m512i digit = _mm512_xor_si512(look_up(jsonl_digit, v), high);
     uint64_t wrong = (uint64_t)_mm512_movepi8_mask(_mm512_or_si512(digit, v));
     __m512i low = _mm512_and_si512(digit, _mm512_set1_epi8(0x0F));
-    /* Where two digits begin, the byte they make; of a character at i, they are at i + 2 and i + 4. */
+    /* At the first of two digits, the byte they make; for an escape at i, these are at i + 2 and i + 4. */
     __m512i byte = _mm512_or_si512(_mm512_slli_epi16(low, 4), after(low, 1));
     __m512i after1 = after(byte, 1), after2 = after(byte, 2), after3 = after(byte, 3);
     uint64_t long3 = u & _mm512_cmpge_epu8_mask(after2, _mm512_set1_epi8(8));
@@ -93,7 +93,7 @@ static inline void decode_u(struct block *b, __m512i v, uint64_t u)
     b->cut |= u & ~0ULL << 59;
 }
 
-/* Decodes a block with these backslashes, of which the first begins an escape, and these other ends of text. */
+/* Decodes a block with these backslashes, the first of which begins an escape, and these other ends of text. */
 static inline struct block decode(__m512i v, uint64_t backslashes, uint64_t stops)
 {
     uint64_t escapes = escaping(backslashes), escaped = escapes << 1;
@@ -119,12 +119,13 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
         uint64_t until = b.ends | b.cut, kept = b.kept & ((until & -until) - 1);
         _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, b.text));
         to += (size_t)_mm_popcnt_u64(kept);
-        if (!until) { /* apart, so that the next block does not wait for the masks of this one: 6 % of counting */
+        if (!until) { /* a separate path, so that the next block does not wait for the masks of this one: saves 6 % of
+                         counting */
             p += 64;
             continue;
         }
         p += _tzcnt_u64(until);
-        if (until & -until & b.cut) /* the next block begins with it */
+        if (until & -until & b.cut) /* the next block begins with the escape */
             continue;
         if (*p == '"') {
             *end = to;

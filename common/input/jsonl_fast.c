@@ -1,4 +1,4 @@
-/* jsonl_fast.c - see jsonl_fast.h: what the versions share, and the one for any machine, eight bytes at a time. */
+/* jsonl_fast.c - see jsonl_fast.h: code that the versions share, and the portable version, eight bytes at a time. */
 #include "input/jsonl_fast.h"
 
 #include "base/sys/swar.h"

@@ -1,5 +1,5 @@
-/* jsonl_fast_impl.h - the walk over a line (jsonl_fast.h): the part that is the same for all instruction sets. The
- * files jsonl_*.c include it after they have defined
+/* jsonl_fast_impl.h - the walk over a line (jsonl_fast.h): the code shared by all instruction sets. The files jsonl_*.c
+ * include it after defining
  *
  *     WIDTH          the number of bytes in a block
  *     first_stop     the index of the first quote, backslash or control character in the block at p; WIDTH: none
@@ -7,7 +7,7 @@
  *
  * and, if HAS_UNESCAPE is defined, unescape (see below).
  *
- * The newline after a line is a control character, and no white space here: it ends each loop.
+ * The newline after a line is a control character, and not white space here, so it ends each loop.
  */
 #include "input/jsonl_fast.h"
 
@@ -39,8 +39,8 @@ static inline const unsigned char *pass_escape(const unsigned char *p)
     return p[1] == 'u' && hex ? p + 6 : NULL;
 }
 
-/* These take p at the first character of what they pass, after the opening quote of a string, and return its end;
- * NULL: refused. */
+/* These functions skip an item whose first character is at p (for a string, the one after its opening quote) and return
+ * its end; NULL: refused. */
 
 static inline const unsigned char *pass_string(const unsigned char *p, bool *escapes)
 {
@@ -90,7 +90,7 @@ static inline const unsigned char *pass_word(const unsigned char *p, const char 
     return memcmp(p, word, n) == 0 ? p + n : NULL;
 }
 
-/* A value that is no array or object. What may not follow it is refused by the caller. */
+/* A value other than an array or object. The caller refuses characters that may not follow it. */
 static inline const unsigned char *pass_one(const unsigned char *p)
 {
     bool ignored;
@@ -123,7 +123,7 @@ static inline const unsigned char *pass_key(const unsigned char *p, struct str *
     return *p == ':' ? white(p + 1) : NULL;
 }
 
-/* An array or object, without recursion: the lowest bit of `objects` says whether the innermost level is an object. */
+/* An array or object, without recursion: the lowest bit of `objects` is set if the innermost level is an object. */
 static const unsigned char *pass_nested(const unsigned char *p)
 {
     uint64_t objects = 0;
@@ -171,7 +171,7 @@ static inline const unsigned char *pass_value(const unsigned char *p)
 }
 
 #ifndef HAS_UNESCAPE
-/* The worth of the four digits at p; more than 0xFFFF: they are none. */
+/* The value of the four digits at p; more than 0xFFFF: they are not digits. */
 static inline uint32_t four_digits(const unsigned char *p)
 {
     enum { FLAGS = 0x80 << 12 | 0x80 << 8 | 0x80 << 4 | 0x80 };
@@ -180,8 +180,8 @@ static inline uint32_t four_digits(const unsigned char *p)
     return a & b & c & d & 0x80 ? worth : UINT32_MAX;
 }
 
-/* Writes a character of at most 0xFFFF, and then any bytes, 4 in all; returns its end. Without branches: which of them
- * are taken could not be foreseen. */
+/* Writes a character of at most 0xFFFF, and arbitrary bytes up to 3 in all; returns the character's end. Without
+ * branches, because they would be unpredictable. */
 static inline unsigned char *put_character(unsigned char *to, uint32_t c)
 {
     uint32_t three = 0x8080E0 | c >> 12 | (c >> 6 & 0x3F) << 8 | (c & 0x3F) << 16, two = three >> 8 | 0x40;
@@ -193,8 +193,8 @@ static inline unsigned char *put_character(unsigned char *to, uint32_t c)
     return to + 1 + (c >= 0x80) + (c >= 0x800);
 }
 
-/* Decodes the escapes \uXXXX that follow each other, of which the first is at *at, and moves *at after them; more of
- * them may be left if the limit has been passed. Returns the end of what was written; NULL: refused. */
+/* Decodes adjacent escapes \uXXXX, the first of which is at *at, and moves *at past them; some may be left if the limit
+ * is passed. Returns the end of the bytes written; NULL: refused. */
 static inline unsigned char *unescape_run(unsigned char *to, const unsigned char *limit, const unsigned char **at)
 {
     const unsigned char *p = *at;
@@ -212,8 +212,8 @@ static inline unsigned char *unescape_run(unsigned char *to, const unsigned char
     return to;
 }
 
-/* Decodes what is left of a string, from the escape at p on, to `to`. Returns its end, or NULL; the end of what was
- * written in *end. */
+/* Decodes the rest of a string, from the escape at p, to `to`. Returns its end, or NULL; *end is set to the end of the
+ * bytes written. */
 static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *p, unsigned char *to,
                                      unsigned char **end)
 {
@@ -268,11 +268,11 @@ static inline const unsigned char *take_text(struct jsonl_walk *w, const unsigne
     return p;
 }
 
-/* From the object's first character on to the end of the line. */
+/* Walks from the first character in the object to the end of the line. */
 static inline const unsigned char *walk_object(struct jsonl_walk *w, const unsigned char *p)
 {
-    enum { LEVELS_MAX = 1024 }; /* on the way to the field; together with those in a value fewer than jsonl.h takes */
-    size_t at = 0;              /* in the field: the name looked for in the current object */
+    enum { LEVELS_MAX = 1024 }; /* levels on the way to the field; with those in a value, fewer than jsonl.h accepts */
+    size_t at = 0;              /* offset in the field of the name looked for in the current object */
     unsigned depth = 0;
     struct str name = jsonl_name_at(w->field, 0), key;
     bool fresh = true, escapes; /* fresh: nothing has been read yet in the current object */
@@ -298,7 +298,7 @@ static inline const unsigned char *walk_object(struct jsonl_walk *w, const unsig
         fresh = false;
         bool last = at + name.len == w->field.len;
         if (escapes ? jsonl_key_means(key, name) : str_equal(key, name)) {
-            w->text.p = NULL; /* an earlier member of this name, with all that was in it, does not count */
+            w->text.p = NULL; /* replaces an earlier member of this name */
             if (last && *p == '"') {
                 p = take_text(w, p + 1);
             } else if (!last && *p == '{') {

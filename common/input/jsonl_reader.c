@@ -14,7 +14,7 @@ _Static_assert((int)WINDOW_PAD >= (int)JSON_READ_PAD, "lines are read as far pas
 
 enum { LONGEST = 8 << 20 };  /* bytes of a line that are kept in memory */
 enum { PART = 256 << 10 };   /* bytes of a longer one */
-enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
+enum { CHECKED = 64 << 10 }; /* bytes checked for valid UTF-8 at a time */
 
 static void init(struct doc_reader *d, const struct reading *how)
 {
@@ -108,7 +108,7 @@ static int skip_line(struct jsonl_reader *l, struct err *e)
     return buf_put_str(&bad->first, text, e);
 }
 
-/* The error in a line that begins at this offset, with what can be done about it. */
+/* Reports an error in the line that begins at this offset, with advice. */
 static int bad_line(struct jsonl_reader *l, const struct err *why, const char *advice, uint64_t offset, uint64_t *where,
                     struct err *e)
 {
@@ -143,7 +143,7 @@ static void find_long_fields(struct jsonl_reader *l, struct json_fields *fields)
     buf_free(&start);
 }
 
-/* What can be done about a bad line. p[0 .. n) is the line, with JSON_READ_PAD bytes after it; NULL: the long line. */
+/* Advice for a bad line. p[0 .. n) is the line, with JSON_READ_PAD bytes after it; NULL: the long line. */
 static const char *advice(struct jsonl_reader *l, const unsigned char *p, size_t n, char *to, size_t room)
 {
     struct json_fields fields = {0};
@@ -157,7 +157,8 @@ static const char *advice(struct jsonl_reader *l, const unsigned char *p, size_t
     return to;
 }
 
-/* What follows from what a line is that begins at this offset; *why if it is bad or an error. p[0 .. n) as above. */
+/* Handles the result `got` of the line that begins at this offset; *why is its error if it is bad. p[0 .. n) as above.
+ */
 static int end_line(struct jsonl_reader *l, enum jsonl_line got, const unsigned char *p, size_t n,
                     const struct err *why, uint64_t offset, uint64_t *where, struct err *e)
 {
@@ -178,7 +179,7 @@ static int check_id(const struct jsonl_reader *l, size_t len, struct err *e)
                                             (int)l->id.field.len, (const char *)l->id.field.p, DOCUMENT_ID_MAX);
 }
 
-/* Sets the id of the line's document. Invalid bytes in it, which jsonl.h marks, are replaced or left out. */
+/* Sets the id of the line's document. Invalid bytes in it, which jsonl.h marks, are replaced or removed. */
 static int set_id(struct jsonl_reader *l, struct str id, struct err *e)
 {
     bool cut;
@@ -213,7 +214,7 @@ static int try_id(struct jsonl_reader *l, const unsigned char *p, size_t n, stru
     return jsonl_try(&l->id, p, &id) ? set_id(l, id, e) : find_id(l, p, n, e);
 }
 
-/* Takes the parts of the id in a long line; a document_fn. */
+/* Takes the parts of a long line's id; a document_fn. */
 static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct jsonl_reader *l = ctx;
@@ -221,8 +222,7 @@ static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum windo
     return buf_put(&l->long_id, p, n, e) || check_id(l, l->long_id.len, e) ? -1 : (ptrdiff_t)n;
 }
 
-/* What takes the text of a long line, after the line's id was found: that is not done before it is known that the line
- * has a text. */
+/* Takes the text of a long line. The line's id is found first, but only once it is known that the line has a text. */
 struct long_text {
     struct jsonl_reader *lines;
     document_fn *text;
@@ -266,7 +266,8 @@ static int read_line(struct jsonl_reader *l, const unsigned char *p, size_t n, u
     return end_line(l, got, p, n, &why, offset, where, e);
 }
 
-/* Goes on with the long line that began before p[0 .. n); reads it if it ends there. Returns the bytes used. */
+/* Continues the long line that began before p[0 .. n), and reads it if it ends there. Returns the number of bytes used.
+ */
 static ptrdiff_t go_on(struct jsonl_reader *l, const unsigned char *p, size_t n, bool last, document_fn *text,
                        void *ctx, uint64_t *where, struct err *e)
 {
@@ -293,14 +294,14 @@ static ptrdiff_t go_on(struct jsonl_reader *l, const unsigned char *p, size_t n,
     return rc ? -1 : (ptrdiff_t)n;
 }
 
-/* How far the lines of a window have been found to be valid UTF-8. */
+/* How much of a window is known to be valid UTF-8. */
 struct validity {
-    size_t to;   /* this far from the beginning, except in lines that were read one by one */
-    bool failed; /* what follows is not valid */
+    size_t to;   /* valid up to here, except in lines that were read one by one */
+    bool failed; /* the bytes from here on are not valid */
 };
 
-/* Whether all is valid up to `end`, the end of a line; p[0 .. n) are whole lines. What is checked is still in the
- * caches when it is read. */
+/* Whether everything is valid up to `end`, the end of a line; p[0 .. n) are whole lines. Checks a part at a time, so
+ * that it is still in the caches when it is read. */
 static bool is_valid(struct validity *v, const unsigned char *p, size_t n, size_t end)
 {
     bool cut;
@@ -313,8 +314,8 @@ static bool is_valid(struct validity *v, const unsigned char *p, size_t n, size_
     return v->to >= end;
 }
 
-/* Reads the line at p + at quickly, if that is possible; p[0 .. n) are whole lines, each with a newline. Returns its
- * length; 0: read_line decides; -1: an error of the function for texts. */
+/* Tries to read the line at p + at quickly; p[0 .. n) are whole lines, each with a newline. Returns its length; 0: use
+ * read_line; -1: an error of the id, or of `text`. */
 static ptrdiff_t try_line(struct jsonl_reader *l, struct validity *v, const unsigned char *p, size_t n, size_t at,
                           document_fn *text, void *ctx, struct err *why)
 {

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The line that is read, or what is left of it, and a part of it. */
+/* The line being read, or a range of it, with the part that is in memory. */
 struct fragments {
     struct spilled_line *line; /* borrowed */
-    uint64_t begin, end;       /* which bytes of it count */
+    uint64_t begin, end;       /* the range of bytes that is read */
     uint64_t at;               /* offset of the part in the line */
     struct buf part;
 };
 
-/* Makes the part begin at this offset of the line, before its end, with at least `min` bytes, or all that are left.
- * The bytes from there on that are in it already are kept. */
+/* Makes the part begin at this offset of the line (before the range's end) with at least `min` bytes, or all that
+ * remain. Reuses the bytes that it already holds from there on. */
 static int read_part(struct fragments *x, uint64_t at, size_t min, struct err *e)
 {
     size_t kept = at >= x->at && at < x->at + x->part.len ? (size_t)(x->at + x->part.len - at) : 0;
@@ -39,7 +39,7 @@ static int read_part(struct fragments *x, uint64_t at, size_t min, struct err *e
     return 0;
 }
 
-/* The bytes of the part from this offset on, at least `min` unless the range ends. NULL: an error. */
+/* Returns the bytes of the part from this offset on, at least `min` unless the range ends; NULL: error. */
 static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t min, size_t *n, struct err *e)
 {
     *n = 0;
@@ -47,7 +47,7 @@ static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t min
         if (read_part(x, at, min, e))
             return NULL;
         *n = (size_t)(x->at + x->part.len - at);
-        if (*n > x->end - at) /* it was read when more bytes counted */
+        if (*n > x->end - at) /* the part was read for a longer range */
             *n = (size_t)(x->end - at);
         return x->part.p + (at - x->at);
     }
@@ -56,7 +56,7 @@ static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t min
 
 /* ---- The whole line ---- */
 
-/* Finds the first byte that is not valid UTF-8 (x->end: there is none), and the end of what is not white space. */
+/* Finds the first byte that is not valid UTF-8 (x->end: there is none), and where white space at the end begins. */
 static int survey(struct fragments *x, uint64_t *valid, uint64_t *end, struct err *e)
 {
     bool found = false, cut;
@@ -71,7 +71,7 @@ static int survey(struct fragments *x, uint64_t *valid, uint64_t *end, struct er
         if (!found)
             *valid = at + good;
         found = found || (good < n && (all || !cut));
-        size_t used = found ? n : good; /* the beginning of a character is looked at again, with what follows it */
+        size_t used = found ? n : good; /* an incomplete character is checked again with the bytes after it */
         for (last = used; last > 0 && jsonl_is_white(p[last - 1]); last--)
             ;
         if (last)
@@ -95,7 +95,7 @@ static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
 
 /* ---- Invalid UTF-8 left out ---- */
 
-/* The place after the string that begins with the quote at `at`, or the end. */
+/* Finds the place after the string that begins with the quote at `at`, or the end. */
 static int after_string(struct fragments *x, uint64_t at, uint64_t *after, struct err *e)
 {
     size_t n, i;
@@ -129,7 +129,7 @@ static int is_key(struct fragments *x, uint64_t at, struct err *e)
     }
 }
 
-/* Copies bytes [at, end) to *to, as they are or without invalid UTF-8. */
+/* Copies bytes [at, end) to *to, unchanged or without invalid UTF-8. */
 static int copy(struct fragments *x, uint64_t at, uint64_t end, bool cleaned, struct spilled_line *to, struct err *e)
 {
     struct buf clean = {0};
@@ -143,7 +143,7 @@ static int copy(struct fragments *x, uint64_t at, uint64_t end, bool cleaned, st
         if (all)
             n = (size_t)(end - at);
         for (size_t back = 1; p && cleaned && !all && back < 4 && back < n; back++) {
-            if (p[n - back] >= 0xC0) { /* a character that may be cut */
+            if (p[n - back] >= 0xC0) { /* a character that may be incomplete */
                 n -= back;
                 break;
             }
@@ -159,7 +159,7 @@ static int copy(struct fragments *x, uint64_t at, uint64_t end, bool cleaned, st
     return rc;
 }
 
-/* Copies the line to *to without its invalid UTF-8, except in strings that are not keys; as leave_out in jsonl.c. */
+/* Copies the line to *to without its invalid UTF-8, except in strings that are not keys, like leave_out in jsonl.c. */
 static int leave_out(struct fragments *x, struct spilled_line *to, struct err *e)
 {
     for (uint64_t at = x->begin, next; at < x->end; at = next) {
@@ -189,8 +189,8 @@ static int leave_out(struct fragments *x, struct spilled_line *to, struct err *e
 
 /* ---- The text ---- */
 
-/* Appends what p[0 .. n) means to *text, which has room for it. Returns how much of it was used: all if `all`, else
- * what is no incomplete escape. The escapes have been checked. */
+/* Decodes p[0 .. n) and appends it to *text, which has room for it. Returns the number of bytes used: all if `all`,
+ * otherwise all before an incomplete escape at the end. The escapes have been checked. */
 static size_t unescape(struct buf *text, const unsigned char *p, size_t n, bool all)
 {
     size_t at = 0;
@@ -217,7 +217,7 @@ static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn
     j->text.len = 0;
     do {
         size_t before = j->text.len;
-        do { /* as much again as is left, so that what cannot be used is not passed too often */
+        do { /* adds as much as was left unused, so that unused text is not passed again too often */
             const unsigned char *p = part_at(x, at, 1 + JSON_ESCAPE_LEN, &n, e);
             if (!p || buf_reserve(&j->text, n + WINDOW_PAD, e))
                 return -1;
@@ -238,7 +238,7 @@ static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn
 
 /* ---- */
 
-/* Reads the line in x; !whole: what was left of it. */
+/* Reads the line in x; !whole: its invalid UTF-8 was removed. */
 static enum jsonl_line read_line(struct jsonl *j, struct fragments *x, size_t mark, bool valid, bool whole,
                                  document_fn *text, void *ctx, struct err *e)
 {

@@ -1,6 +1,6 @@
-/* long_line.h - the text in a line of JSON Lines that is too long for memory. The line is read several times: to check
- * all of it and find the string that counts; then that string is passed on part by part. So nothing of a bad line is
- * passed on, and the memory needed does not depend on its length. Everything is as jsonl_read would do it.
+/* long_line.h - reads the text in a line of JSON Lines that is too long for memory. The line is read several times:
+ * first to check the whole line and find the string that counts, then to pass that string on part by part. So nothing
+ * of a bad line is passed on, and the memory needed does not depend on its length. The result is that of jsonl_read.
  */
 #ifndef BPE_INPUT_LONG_LINE_H
 #define BPE_INPUT_LONG_LINE_H

@@ -1,5 +1,5 @@
-/* nul_reader.c - a text in which each document ends with a byte: NUL, or FE, which UTF-8 never has. Text after the last
- * one is a document as well, unless it is empty.
+/* nul_reader.c - text in which a byte ends each document: NUL, or FE, which never occurs in UTF-8. Text after the last
+ * such byte is a document as well, unless it is empty.
  */
 #include "input/input_form.h"
 
@@ -7,7 +7,7 @@
 
 struct nul_reader {
     struct doc_reader doc;
-    bool inside; /* text of a document has been passed on, and not its end */
+    bool inside; /* a document has been passed on in part */
 };
 
 static void begin(struct doc_reader *d, const struct doc_piece *x)
@@ -16,7 +16,7 @@ static void begin(struct doc_reader *d, const struct doc_piece *x)
     *(struct nul_reader *)d = (struct nul_reader){0};
 }
 
-/* Text is passed on from this offset on, which is returned: a new document, unless one goes on. */
+/* Begins a document at this offset, unless one continues. Returns the offset, from which text will be passed on. */
 static uint64_t begin_document(struct nul_reader *r, uint64_t offset)
 {
     if (!r->inside)
@@ -64,7 +64,7 @@ static ptrdiff_t fe_window(struct doc_reader *d, const struct doc_window *w, doc
 const struct input_form input_form_null = {.name = "null",
                                            .documents = true,
                                            .end = 0,
-                                           .border = "", /* and its NUL */
+                                           .border = "", /* with its NUL */
                                            .border_len = 1,
                                            .border_ends = 1,
                                            .shortest = "\n",

@@ -5,7 +5,7 @@
 
 const char *const on_error_names[] = {"fail", "skip", NULL};
 
-/* A word, after a blank unless it is the first. */
+/* Appends a word, after a space unless it is the first. */
 static int put_word(struct buf *out, const char *name, struct str value, struct err *e)
 {
     if ((out->len && buf_put_byte(out, ' ', e)) || buf_put_str(out, name, e) ||

@@ -1,8 +1,8 @@
-/* reading.h - how the bytes of a source are read: its form, and what is done about bad bytes and lines.
+/* reading.h - how the bytes of a source are read: its form, and how bad bytes and lines are handled.
  *
- * That belongs to the source alone, and travels with its data: counts of web pages in JSON Lines and of books in plain
- * text can be added up. bpe-chunk reads all sources of a run in the same way; who wants two ways makes two runs. Its
- * bytes in records are those of reading_put (wire/payload.h).
+ * A reading belongs to a source only, and travels with its data, so counts of web pages in JSON Lines and of books in
+ * plain text can be added up. bpe-chunk reads all sources of a run in the same way; for different ways, use several
+ * runs. Records hold it as encoded by reading_put (wire/payload.h).
  */
 #ifndef BPE_INPUT_READING_H
 #define BPE_INPUT_READING_H
@@ -17,24 +17,25 @@
 
 #include <stdbool.h>
 
-/* What --on-error says; ends with NULL. */
+/* The values of --on-error; ends with NULL. */
 extern const char *const on_error_names[];
 
-/* Zeroed: plain text that must be valid. */
+/* Zeroed: plain text, which must be valid UTF-8. */
 struct reading {
     enum invalid_policy invalid;
     enum form form;
-    struct str field;    /* FORM_JSONL: "a.b": b in the object a; borrowed */
+    struct str field;    /* FORM_JSONL: "a.b" is b in the object a; borrowed */
     bool skip_bad_lines; /* --on-error=skip */
     struct str id;       /* --id: FORM_JSONL: the field with the document's id; empty: none. Borrowed */
 };
 
-/* Writes to an empty buffer what differs from plain text that must be valid, for messages: "jsonl=text id=url
+/* Writes to an empty buffer, for messages, the options that differ from a zeroed reading, like "jsonl=text id=url
  * invalid=replace"; or "plain text". */
 int reading_put_words(struct buf *out, const struct reading *r, struct err *e);
 
-/* As an object in JSON: form, field, id, invalid, on_error; those that are as for plain text are left out, except form.
- * What is read borrows from *field and *id, which are emptied first. -1: not such an object, or out of memory. */
+/* Write and read it as a JSON object: form, field, id, invalid, on_error; members other than form are omitted if they
+ * are as for plain text. The reading that is read borrows from *field and *id, which are emptied first. -1: not such an
+ * object, or out of memory. */
 void reading_write_json(struct json_writer *w, const struct reading *r);
 int reading_read_json(struct reading *r, struct json_reader *in, struct buf *field, struct buf *id);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 << 10 }; /* of the temporary file; all but the last of one spilled_line_add are as long as that */
+enum { BLOCK = 256 << 10 }; /* bytes of each block of the temporary file, except the last one */
 
 void spilled_line_begin(struct spilled_line *k, const char *name, int fd, uint64_t begin, size_t part)
 {
@@ -23,7 +23,8 @@ void spilled_line_free(struct spilled_line *k)
     *k = (struct spilled_line){0};
 }
 
-/* What is added is gathered in k->unpacked until it makes a block, so that all blocks but the last are BLOCK long. */
+/* Writes the bytes gathered in k->unpacked as a block. They are gathered so that all blocks except the last are BLOCK
+ * long. */
 static int write_block(struct spilled_line *k, struct err *e)
 {
     if (array_grow(&k->block, &k->cap_blocks, k->n_blocks + 1, sizeof *k->block, "a long line", e) ||

@@ -1,5 +1,4 @@
-/* spilled_line.h - a line that is too long for memory, so that it can be read again: from its file, or from a temporary
- * one. */
+/* spilled_line.h - makes a line that is too long for memory readable again, from its file or from a temporary file. */
 #ifndef BPE_INPUT_SPILLED_LINE_H
 #define BPE_INPUT_SPILLED_LINE_H
 
@@ -13,28 +12,28 @@
 struct spilled_line { /* zeroed: nothing to free */
     const char *name; /* of the source, for messages; borrowed */
     uint64_t len;
-    size_t part;    /* how much of it long_line.h has in memory, about */
+    size_t part;    /* about how much of it long_line.h keeps in memory */
     int fd;         /* the file that the line is in, borrowed; -1: it is kept in a temporary file */
-    uint64_t begin; /* its offset in fd */
+    uint64_t begin; /* offset of the line in fd */
     struct spill spill;
     struct spill_block *block; /* owned array: the blocks in the temporary file */
     size_t n_blocks, cap_blocks;
-    struct buf unpacked; /* one of them */
+    struct buf unpacked; /* one of the blocks */
     size_t which;        /* its index; SIZE_MAX: none yet */
 };
 
-/* Begins an empty line, at this offset of fd; fd -1: in no file that can be read again. `part`, at least 16, is for
- * long_line.h. */
+/* Begins an empty line at this offset of fd; fd -1: it is not in a file that can be read again. `part`, at least 16, is
+ * for long_line.h. */
 void spilled_line_begin(struct spilled_line *k, const char *name, int fd, uint64_t begin, size_t part);
 
-/* The line goes on with p[0 .. n). -1: EX_CANTCREAT, EX_IOERR, or out of memory. */
+/* Appends p[0 .. n) to the line. -1: EX_CANTCREAT, EX_IOERR, or out of memory. */
 int spilled_line_add(struct spilled_line *k, const unsigned char *p, size_t n, struct err *e);
 
-/* Reads at most n bytes at an offset of the line. 0: it ends there. -1: EX_IOERR, or the file has become shorter
+/* Reads at most n bytes at an offset of the line. 0: the line ends there. -1: EX_IOERR, or the file has become shorter
  * (EX_DATAERR, with its name). */
 ptrdiff_t spilled_line_read(struct spilled_line *k, uint64_t at, unsigned char *p, size_t n, struct err *e);
 
-/* Ends the line, and removes the temporary file. */
+/* Frees the line and removes its temporary file. */
 void spilled_line_free(struct spilled_line *k);
 
 #endif

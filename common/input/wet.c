@@ -11,7 +11,7 @@ static bool is_white(unsigned char c)
     return c == ' ' || c == '\t';
 }
 
-/* Takes the line at *at, without its end; false if it has none. */
+/* Gets the line at *at, without its line end, and moves *at past it; false if the line has no end. */
 static bool next_line(const unsigned char *p, size_t n, size_t *at, struct str *line)
 {
     const unsigned char *start = p + *at, *end = memchr(start, '\n', n - *at);
@@ -24,7 +24,7 @@ static bool next_line(const unsigned char *p, size_t n, size_t *at, struct str *
     return true;
 }
 
-/* The value of a field if the line is one of this name. */
+/* Whether the line is a field of this name; sets *value. */
 static bool is_field(struct str line, const char *name, struct str *value)
 {
     size_t len = strlen(name);
@@ -148,8 +148,8 @@ size_t wet_skip_lines(const unsigned char *p, size_t n, unsigned *n_lines)
     }
 }
 
-/* Where the record after the one at p + at begins, of which *h is the header; 0: not in p[0 .. n), or not yet known.
- * *wrong: there is something else. */
+/* Where the next record begins, after the one at p + at with the header *h; 0: not in p[0 .. n), or not known yet.
+ * *wrong: the bytes there are not a record. */
 static size_t next_record(const struct wet_header *h, const unsigned char *p, size_t n, size_t at, bool *wrong)
 {
     unsigned n_lines = 0;

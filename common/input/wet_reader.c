@@ -3,10 +3,10 @@
 #include "input/wet.h"
 
 struct wet_reader {
-    struct doc_reader doc; /* its place: of the block */
+    struct doc_reader doc; /* its place is that of the block */
     enum { WET_BORDER, WET_BLOCK, WET_LINES } at;
-    struct wet_header record; /* the current one; block: what is left of it */
-    uint64_t begin;           /* where it begins in the source */
+    struct wet_header record; /* the current record; block: the bytes of it that remain */
+    uint64_t begin;           /* offset of the record in the source */
     unsigned n_lines;         /* ends of lines after its block */
 };
 
@@ -17,8 +17,8 @@ static void begin(struct doc_reader *d, const struct doc_piece *x)
     *(struct wet_reader *)d = (struct wet_reader){0};
 }
 
-/* Each step takes p[0 .. n) from where the last one ended, and returns the bytes used; fewer than it could use only if
- * it needs more; -1: an error. */
+/* Each step takes p[0 .. n), which begins where the last step ended, and returns the number of bytes used, or -1. A
+ * step that does not change r->at needs more input. */
 
 static ptrdiff_t take_header(struct wet_reader *r, const unsigned char *p, size_t n, uint64_t offset, bool last,
                              struct err *e)

@@ -11,9 +11,8 @@ enum {
     WINDOW_MAX = 512 << 20, /* unused text of a compressed input; as in a chunk by value */
 };
 
-/* Makes room to read a window: all the free space, at least WINDOW bytes. Returns how much may be read, 0: out of
- * memory. If the last window could not be used up, the space doubles, so that even a line of 1 GB is scanned a few
- * times only. */
+/* If the last window could not be used up, buf_reserve doubles the space, so that even a line of 1 GB is scanned only a
+ * few times. */
 size_t window_room(struct buf *b, struct err *e)
 {
     size_t want = b->cap - b->len < WINDOW + WINDOW_PAD ? WINDOW : b->cap - b->len - WINDOW_PAD;
