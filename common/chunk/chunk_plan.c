@@ -3,17 +3,17 @@
 
 #include <unistd.h>
 
-/* Bytes of text in a range record: enough to be worth starting a process, but little enough to be redone quickly, so
- * that a terabyte is thousands of records. */
+/* Bytes of text in a range record: enough to be worth starting a process, but little enough to be redone quickly; a
+ * terabyte makes thousands of records. */
 enum { RECORD_MIN = 16 << 20, RECORD_MAX = 256 << 20 };
-enum { PIECE_MAX = 64 << 20 }; /* text in a piece; bpe-count may end a batch only after a whole piece */
+enum { PIECE_MAX = 64 << 20 }; /* bytes of text in a piece; bpe-count can end a batch only after a whole piece */
 enum { VALUE = 256 << 10 };
 
-/* Through a socket: text in a record (from 256 KiB to 16 MiB two processes took as long), which is more if there would
- * be more records than that; and text by value, so that a record is one message. */
+/* Through a socket: text in a record (with two processes, 256 KiB to 16 MiB took equally long), more if there would be
+ * more than DEALT_MANY records; and text by value, so that a record fits in one message. */
 enum { DEALT_MIN = 4 << 20, DEALT_MANY = 4096, DEALT_VALUE = 128 << 10 };
 
-/* Rules that are longer are not sent with so little text. */
+/* Longer rules are sent with more text by value. */
 enum { RULES_SHORT = 32 << 10 };
 
 static uint64_t at_most(uint64_t a, uint64_t b)
@@ -36,10 +36,12 @@ static struct chunk_plan plan_dealt(uint64_t bytes, size_t rules)
 static struct chunk_plan plan_piped(uint64_t bytes)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t n_most = cores > 1 ? 4 * (uint64_t)cores : 4; /* records, where these are neither small nor large */
+    uint64_t n_most = cores > 1 ? 4 * (uint64_t)cores : 4; /* records, if that makes them neither too small nor too
+                                                              large */
     uint64_t work = at_most(at_least(bytes / n_most, RECORD_MIN), RECORD_MAX);
     uint64_t n_records = (bytes + work - 1) / work;
-    /* All of about the same size; a single one is not full before the last input: so it is known to be the only one. */
+    /* All records are about the same size. A single record must not be full before the last input, so that it is known
+     * to be the only one. */
     uint64_t record = n_records > 1 ? (bytes + n_records - 1) / n_records : bytes + 1;
     return (struct chunk_plan){.record = record, .piece = at_most(record, PIECE_MAX), .value = VALUE};
 }

@@ -1,5 +1,5 @@
 /* chunk_reader.c - see chunk_reader.h. */
-/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
+/* If a macro of uthash runs out of memory, it does not add the item; the caller checks for that. */
 #define HASH_NONFATAL_OOM 1
 #include "chunk/chunk_reader.h"
 
@@ -28,7 +28,7 @@ static void run_free(struct chunk_reader *r, struct chunk_run *run)
     free(run);
 }
 
-/* Opens a new run, whose initialization has failed or not; it is taken. NULL on error. */
+/* Opens a new run, which is *taken*; failed: its initialization has failed. NULL on error. */
 static struct chunk_run *open_run(struct chunk_reader *r, struct chunk_run *run, bool failed, struct err *e)
 {
     if (failed || (r->ops->open && r->ops->open(r->ctx, run, e))) {
@@ -44,7 +44,7 @@ static struct chunk_run *open_run(struct chunk_reader *r, struct chunk_run *run,
     return run;
 }
 
-/* The run with that id; it is opened if it is new. */
+/* Finds the run with that id, or opens it if it is new. */
 static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id, struct str rules_bytes, struct err *e)
 {
     struct chunk_run *run;
@@ -106,7 +106,7 @@ int chunk_reader_finish(struct chunk_reader *r, struct err *e)
 
 /* ---- Pieces ---- */
 
-/* The piece that is being read, and where its text comes from. */
+/* The piece being read, and where its text comes from. */
 struct open_piece {
     struct chunk_reader *r;
     struct chunk_run *run;
@@ -115,13 +115,13 @@ struct open_piece {
     struct piece piece;
     struct doc_piece doc; /* name, lines and file are set before it begins */
     bool inside;          /* the piece is not the last of its source; as in struct doc_window */
-    enum overlap came;    /* how much of it has been read before, in this process */
-    size_t where;         /* after an error of the program: its offset in the text that was passed on; else 0 */
+    enum overlap came;    /* how much of it this process has read before */
+    size_t where;         /* after an error of the program: its offset in the text passed on; else 0 */
 };
 
-/* Begins a piece, whose text begins at this offset as windows count it: 1; 0 if all of it has been read before in this
- * process, so that it is skipped. A piece of which a part has been read before gets a batch of its own, so that the
- * ledger can decide about it. -1: error. */
+/* Begins a piece whose text begins at this offset, as windows count it. 1: read it; 0: this process has read all of it
+ * before, so skip it; -1: error. A piece of which only a part was read before gets a separate batch, so that the ledger
+ * can decide about it. */
 static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
 {
     struct chunk_reader *r = o->r;
@@ -238,8 +238,8 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
     return 0;
 }
 
-/* Where text may be cut under the rules of the run. -1 if that cannot be told from the text around a place, but the
- * piece is not the whole file. */
+/* Sets up a cutter for the rules of the run. -1 if cuts cannot be recognized from the text around them, but the piece
+ * is not the whole file. */
 static int set_cutter(struct cutter *c, const struct open_piece *o, const struct range_source *f, struct err *e)
 {
     bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
@@ -250,7 +250,7 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
                          f->name);
 }
 
-/* Reads the text of a piece of compressed frames that has any. Places in the text count from the first frame, which
+/* Reads the text of a piece of compressed frames, if it has any. Places in the text count from the first frame, which
  * messages name. */
 static int read_frame_text(struct open_piece *o, const struct range_source *f, struct frame_text *t, struct err *e)
 {
@@ -267,7 +267,7 @@ static int read_frame_text(struct open_piece *o, const struct range_source *f, s
     return rc;
 }
 
-/* Reads one piece of a compressed file. A failure has its place in the compressed bytes. */
+/* Reads one piece of a compressed file. The place of a failure counts compressed bytes. */
 static int read_frames(struct open_piece *o, const struct range_source *f, struct err *e)
 {
     struct frame_text text;
@@ -303,7 +303,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
         }
     }
     struct err why;
-    if (rc && e->code == EX_DATAERR && range_source_check(&file, &why)) /* which explains what was found */
+    if (rc && e->code == EX_DATAERR && range_source_check(&file, &why)) /* the change explains the error */
         *e = why;
     range_source_close(&file);
     return rc;
@@ -360,9 +360,9 @@ static int read_record(struct chunk_reader *r, const struct record *rec, struct 
     }
 }
 
-/* A stream, which is always read to its end: the program that writes it would take an early end for an error of its
- * own, and may still say what explains ours. But a run whose text is good can be completed by the processes that share
- * a stream: what is left of it is for them. */
+/* A stream is always read to its end: an early end would be an error for the program that writes it, and it may still
+ * send the record that explains our error. But if processes share the stream, and the error is not in the data, the
+ * rest is for the others, which can complete the run. */
 struct stream {
     struct chunk_reader *r;
     bool failed, shared;
@@ -380,7 +380,8 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         if (r->ops->record && r->ops->record(r->ctx, s->failed, s->e))
             s->failed = true;
     } else if (rec->type == RECORD_PROMISE || rec->type == RECORD_FAILURE) {
-        r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* also after an error: what is missing, and why */
+        r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* even after an error: these explain what is missing, and
+                                                                why */
     }
     return s->failed && s->shared && s->e->code != EX_DATAERR ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 /* chunk_run.c - see chunk_run.h. */
-/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
+/* If a macro of uthash runs out of memory, it does not add the item; the caller checks for that. */
 #define HASH_NONFATAL_OOM 1
 #include "chunk/chunk_run.h"
 
@@ -14,7 +14,7 @@ static void free_reader(struct chunk_run *r)
     r->reader = NULL;
 }
 
-/* Begins to read sources as r->reading says. */
+/* Creates the reader for r->reading. */
 static int set_reader(struct chunk_run *r, struct err *e)
 {
     free_reader(r);

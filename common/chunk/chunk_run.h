@@ -1,6 +1,6 @@
-/* chunk_run.h - a run whose records are read: its rules, how the current source is read, and which bytes of which
- * sources have been read: in this process, so that repeated pieces are processed once, and in the open batch, so that
- * its commit can list them.
+/* chunk_run.h - a run whose records are being read: its rules, how the current source is read, and which bytes of which
+ * sources have been read. These are kept for the process, so that repeated pieces are processed once, and for the open
+ * batch, so that its commit can list them.
  */
 #ifndef BPE_CHUNK_CHUNK_RUN_H
 #define BPE_CHUNK_CHUNK_RUN_H
@@ -26,42 +26,43 @@ struct chunk_source {
     uint64_t number;
     struct intervals seen;              /* bytes read in this process */
     struct intervals batch;             /* bytes in the open batch */
-    struct chunk_source *next_in_batch; /* list of the sources that have bytes in the batch; borrowed */
+    struct chunk_source *next_in_batch; /* list of the sources with bytes in the batch; borrowed */
     struct line_place line;             /* the last place whose line number was counted */
     UT_hash_handle hh;
 };
 
 struct chunk_run {
     unsigned char id[ID_LEN];
-    struct buf rules_bytes; /* rules and special point into it; empty: the run stems from no record */
+    struct buf rules_bytes; /* rules and special point into it; empty: the run does not come from a record */
     struct rules rules;
     struct special_set special;
     struct buf reading_bytes; /* of the current source; reading points into it */
     struct reading reading;
-    const struct input_form *form; /* that of reading */
+    const struct input_form *form; /* that of `reading` */
     struct doc_reader *reader;     /* of that form, owned */
     struct chunk_source *sources;  /* hash table by number, owned */
     uint64_t promised_bytes;       /* see struct range_head */
     /* The open batch. */
-    struct chunk_source *batch, **batch_end; /* list of its sources in order of arrival, and the list's end */
-    size_t n_ranges;                         /* ranges in all of them */
-    uint64_t n_bytes;                        /* bytes in these ranges, */
-    uint64_t n_text;                         /* and of their text: more, if they are of compressed files */
-    struct bad_lines skipped;                /* lines left out of the batch */
-    bool provenance; /* set by the program: its commits tell the sources of a batch, and documents have their ids */
-    struct buf batch_sources; /* if so: what is known of them (commit_source_put) */
-    void *work;               /* of the program; set by its open, freed by its close */
+    struct chunk_source *batch, **batch_end; /* list of its sources in order of arrival, and the end of the list */
+    size_t n_ranges;                         /* number of their ranges */
+    uint64_t n_bytes;                        /* bytes in these ranges */
+    uint64_t n_text;                         /* bytes of their text, which is more for compressed files */
+    struct bad_lines skipped;                /* lines left out */
+    bool provenance;          /* set by the program: commits list the sources of a batch, and documents have ids */
+    struct buf batch_sources; /* if so: the sources' facts (commit_source_put) */
+    void *work;               /* the program's state; set by its open, freed by its close */
     UT_hash_handle hh;
 };
 
-/* A run with these rules, copied; or one that stems from no record, with a copy of *rules (strings are borrowed), that
- * is read in this way. -1: EX_DATAERR or out of memory; call chunk_run_free in this case as well. */
+/* Initialize a run with these rules, copied; or one that does not come from a record, with a copy of *rules (strings
+ * are borrowed), whose sources are read as *how. -1: EX_DATAERR or out of memory; call chunk_run_free in this case as
+ * well. */
 int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str rules_bytes, struct err *e);
 int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struct rules *rules,
                        const struct reading *how, struct err *e);
-void chunk_run_free(struct chunk_run *r); /* frees all but `work` */
+void chunk_run_free(struct chunk_run *r); /* frees everything except `work` */
 
-/* Sets how the sources after this call are read. */
+/* Sets how the following sources are read. */
 int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e);
 
 /* Tells a pretokenizer how the current source is read. */
@@ -71,15 +72,15 @@ static inline void chunk_run_pretokenizer(const struct chunk_run *r, struct pret
     t->valid = r->reader->valid;
 }
 
-/* The source with that number, added if it is new. NULL: out of memory. */
+/* Finds the source with that number, or adds it. NULL: out of memory. */
 struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e);
 
-/* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of it, copied. text: the
- * bytes of their text. again: some of the bytes have been read before. */
+/* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of the source, copied.
+ * text: the number of bytes of their text. again: some of the bytes have been read before. */
 int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct source_facts *facts, uint64_t begin,
                   uint64_t end, uint64_t text, bool again, struct err *e);
 
-/* Appends the ranges of the open batch, for batch_end, and if they are kept its sources; then starts a new batch. */
+/* Appends the ranges of the open batch, for batch_end, and with `provenance` its sources; then starts a new batch. */
 int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e);
 
 #endif

@@ -20,27 +20,28 @@ struct chunks {
     struct chunk_plan plan;
     struct range_writer ranges;
     struct input_warnings *watch; /* sees all text that is read */
-    struct buf window;            /* of a plain file, around the place of a cut */
+    struct buf window;            /* text of a plain file around a cut */
     struct text_splitter texts;
-    struct frames borders;         /* of the pieces of a compressed file */
-    const struct source *bordered; /* that file; NULL: none so far */
+    struct frames borders;         /* borders of the pieces of a compressed file */
+    const struct source *bordered; /* that file; NULL: none yet */
 };
 
-/* ---- Plain files by reference, of which only the text near the cuts is read ---- */
+/* ---- Plain files by reference: only the text near the cuts is read ---- */
 
-/* Near the place where a cut should be in a file: */
+/* The search for a cut in a file: */
 enum {
     STEP = 4 << 10,  /* bytes read at first */
-    REACH = 1 << 20, /* bytes read in all before the cut is given up */
+    REACH = 1 << 20, /* bytes read in all before giving up */
 };
 
-/* The end of the hole in the file that contains byte `at`; `at` if there is none, or the file system does not say. */
+/* The end of the hole that contains byte `at` of the file; `at` if it is not in a hole, or the file system does not
+ * support the search. */
 static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
     off_t data = lseek(fd, (off_t)at, SEEK_DATA);
     if (data < 0)
-        return errno == ENXIO ? end : at; /* ENXIO: only a hole up to the file's end */
+        return errno == ENXIO ? end : at; /* ENXIO: a hole up to the end of the file */
     return (uint64_t)data < end ? (uint64_t)data : end;
 #else
     (void)fd, (void)end;
@@ -48,9 +49,9 @@ static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* The first place to cut at or after *at and before `end`; 0 if none is found. At most about REACH bytes are read for
- * it; *at is moved to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes; and
- * where there is (FORM_NUL), or if the file system were wrong about a hole, only a later cut would be taken. */
+/* Sets *cut to the first place to cut at or after *at and before `end`, 0 if none is found within about REACH bytes,
+ * and moves *at to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes. Where
+ * there is one (FORM_NUL), or if the file system were wrong about a hole, the result would only be a later cut. */
 static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
                     struct err *e)
 {
@@ -76,7 +77,7 @@ static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, ui
             *cut = from + n;
         *at = n || final || end - *at < step ? end : *at + step;
         if (*at < end) {
-            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here would come after this byte */
+            uint64_t data = hole_end(fd, *at - 1, end); /* a cut at *at comes right after this byte */
             if (data > *at)
                 *at = data;
         }
@@ -85,17 +86,17 @@ static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, ui
 }
 
 /* Adds the pieces of bytes [begin, end) of a source, an open file, to range records. A cut is left out if no place for
- * it is found within 1 MiB after where it should be. */
+ * it is found within 1 MiB (REACH) after its intended position. */
 static int cut_file(struct chunks *c, size_t source, int fd, uint64_t begin, uint64_t end, struct err *e)
 {
     const char *name = c->writer->sources.at[source].name;
     uint64_t at = begin, cut;
-    bool never = c->cutter->n_ends == 0; /* one piece, then */
+    bool never = c->cutter->n_ends == 0; /* then the file is one piece */
     while (!never && at < end && end - begin > c->plan.piece && end - at > c->plan.piece) {
         uint64_t searched = at += c->plan.piece;
         if (find_cut(c, fd, name, &searched, end, &cut, e))
             return -1;
-        if (cut == 0) { /* no cut was found so far: the next search begins where this one ended */
+        if (cut == 0) { /* no cut found yet: the next search begins where this one ended */
             at = searched - at > c->plan.piece ? searched - c->plan.piece : at;
             continue;
         }
@@ -106,7 +107,7 @@ static int cut_file(struct chunks *c, size_t source, int fd, uint64_t begin, uin
     return begin < end ? range_writer_put(&c->ranges, source, begin, end - begin, e) : 0;
 }
 
-/* Writes the ranges of a plain file, which is opened only if a piece must be cut. */
+/* Writes the ranges of a plain file, which is opened only if a range must be cut. */
 static int put_file(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
@@ -126,10 +127,10 @@ static int put_file(struct chunks *c, size_t source, const struct interval *rang
 
 /* ---- Compressed files by reference ----
  *
- * Each piece is a group of whole frames (base/io/frames.h). No text is read; where the text of a piece begins and ends
- * is found by who decompresses it (chunk/frame_text.c). */
+ * Each piece is a group of whole frames (base/io/frames.h). No text is read here; the worker that decompresses a piece
+ * finds where its text begins and ends (chunk/frame_text.c). */
 
-/* Finds the borders of a source's pieces: none if the text may not be cut there. */
+/* Finds the borders of a source's pieces; none if the text may not be cut at any frame. */
 static int find_borders(struct chunks *c, const struct source *s, struct err *e)
 {
     uint64_t apart = c->plan.piece / ACCESS_RATIO;
@@ -147,8 +148,8 @@ static int find_borders(struct chunks *c, const struct source *s, struct err *e)
     return rc;
 }
 
-/* Decides which compressed files go by reference: all if there are several, else one whose frames are known, so that it
- * makes several pieces. */
+/* Decides which compressed files are sent by reference: all if there are several; a single one only if its frames make
+ * several pieces. */
 static int choose_compressed(struct chunks *c, uint64_t block, struct err *e)
 {
     struct source_list *l = &c->writer->sources;
@@ -170,7 +171,7 @@ static int choose_compressed(struct chunks *c, uint64_t block, struct err *e)
     return rc;
 }
 
-/* Writes the ranges of a compressed file: each as one piece, if its text may not be cut wherever a frame begins. */
+/* Writes the ranges of a compressed file, cut at its borders. */
 static int put_compressed(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
 {
     int rc = find_borders(c, &c->writer->sources.at[source], e);
@@ -190,14 +191,15 @@ static int put_compressed(struct chunks *c, size_t source, const struct interval
 
 /* ---- Text that is read from start to end ---- */
 
-/* Lets the end of a text that comes through a pipe count only if what should write it has come to its end, and has not
- * failed or been killed: the end of a pipe looks the same.
+/* Accepts the end of a text from a pipe only if the program that writes it has succeeded. The end of the pipe looks the
+ * same if that program has failed or was killed.
  *
- * Whoever starts the writer, and so learns how it ends, holds the other end of a second pipe, whose descriptor is told
- * to bpe-chunk (--input-status). At the end of the text one byte is read there, and waited for: 0, written after the
- * writer has done all its work. Where that pipe ends without it, as also when whoever holds it is killed, the text is
- * cut off: nothing is written that the text after it might change, neither its last piece nor a promise nor a failure.
- * */
+ * The process that starts the writer, and so learns its exit status, holds the other end of a second pipe, whose
+ * descriptor bpe-chunk gets by --input-status. At the end of the text, one byte is awaited there: 0, sent after the
+ * writer has finished successfully. If that pipe ends without it, for example because its holder was killed, the text
+ * is cut off. Then nothing is written that the missing text might change: not the last piece, no promise and no
+ * failure.
+ */
 static int confirm(void *ctx, struct err *e)
 {
     unsigned char byte;
@@ -209,7 +211,7 @@ static int confirm(void *ctx, struct err *e)
                                           "was cut off: what should write it has failed, or was killed");
 }
 
-/* Writes a source that must be read from start to end: its text, or its ranges. */
+/* Writes the text or the ranges of a source that must be read from start to end. */
 static int put_text(struct chunks *c, size_t source, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
@@ -228,7 +230,7 @@ static int put_text(struct chunks *c, size_t source, struct err *e)
 
 /* ---- All sources ---- */
 
-/* What is wanted up to the end of a source ends at its size. */
+/* Ends a wanted range that goes up to the end of a source at its size. */
 static void end_at_size(struct source *s)
 {
     struct interval *last = s->wanted.n ? &s->wanted.at[s->wanted.n - 1] : NULL;
@@ -238,7 +240,7 @@ static void end_at_size(struct source *s)
     s->wanted.n -= last->begin >= last->end;
 }
 
-/* Writes all of a source, or what is wanted of it. */
+/* Writes all of a source, or its wanted ranges. */
 static int put_source(struct chunks *c, size_t source, struct err *e)
 {
     struct source *s = &c->writer->sources.at[source];
@@ -255,9 +257,9 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
     return put_text(c, source, e);
 }
 
-/* Whether the promise is written first as well: if all sizes are known. Then a run whose last worker dies can be
- * completed, and who reads in order knows where each source ends: but for that of one text by value its own end is
- * enough. */
+/* Whether to write the promise at the start as well as at the end: if all sizes are known. Then a run whose last worker
+ * dies can be completed, and a reader in order knows where each source ends. A single text by value does not need that,
+ * because its own end is enough. */
 static bool promise_first(const struct source_list *l)
 {
     bool sized = l->n != 1 || l->at[0].access != ACCESS_VALUE;
@@ -272,7 +274,7 @@ static int put_all(struct chunks *c, struct err *e)
     if (promise && promise_first(&c->writer->sources) && chunk_writer_promise(c->writer, e))
         return -1;
     for (size_t i = 0; i < c->writer->sources.n; i++) {
-        /* Records are in the order of the text, which bpe encode keeps. */
+        /* Keep the records in the order of the text, as bpe encode needs. */
         bool by_value = c->writer->sources.at[i].access == ACCESS_VALUE;
         if ((by_value && range_writer_end(&c->ranges, e)) || put_source(c, i, e))
             return -1;

@@ -1,4 +1,5 @@
-/* chunks.h - all records of a run of bpe-chunk: the pieces of each source, by reference or by value, and the promise.
+/* chunks.h - writes all records of a run of bpe-chunk: the pieces of each source, by reference or by value, and the
+ * promise.
  */
 #ifndef BPE_CHUNK_CHUNKS_H
 #define BPE_CHUNK_CHUNKS_H
@@ -12,10 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the writer's sources and writes their records. block: the size that pieces should have, 0: chosen here
- * (chunk_plan.h). only: writes only what is wanted of them, and no promise if it was made before (w->rest). `watch`
- * sees all text that is read; `seen` is called as text by value is sent, and may be NULL. -1: EX_NOINPUT, EX_IOERR;
- * see text_splitter.h. */
+/* Reads the writer's sources and writes their records. block: the size of pieces; 0: chosen here (chunk_plan.h). only:
+ * writes only the wanted ranges, and the promise only if w->rest. `watch` sees all text that is read; `seen` is called
+ * as text by value is sent, and may be NULL. -1: EX_NOINPUT, EX_IOERR, or an error of text_splitter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct input_warnings *watch, const struct chunk_seen *seen, struct err *e);
 

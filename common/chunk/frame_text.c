@@ -1,30 +1,31 @@
 /* frame_text.c - see frame_text.h.
  *
- * Frames begin anywhere in the text: inside a document, a line, a special token, a character. So the text of a piece
- * is not that of its frames, but is shifted to where text may be cut (input/cut.h). Let B be the border between two
- * frames, its place in the text, and
+ * Frames begin anywhere in the text: inside a document, a line, a special token, a character. So the text of a piece is
+ * not exactly that of its frames: its ends are moved to where text may be cut (input/cut.h). Let B be a border between
+ * two frames, as a place in the text, and
  *
  *     cut(B) = the first place to cut at or after B + MARGIN, or the end of all text if there is none
  *     cut(0) = 0, cut(end of the file) = end of all text
  *
  * where MARGIN is the number of bytes before a place that decide whether text may be cut there (special_set.before). A
- * piece whose frames are those from border B to border C has the text from cut(B) to cut(C).
+ * piece with the frames from border B to border C has the text from cut(B) to cut(C).
  *
- * Every byte is in exactly one piece. Whether a local cutter may cut at a place depends on the MARGIN bytes before it,
- * of which the first can be no part of a special token that ends there, and on text after it. So whoever begins to read
- * at B or before it knows all places to cut from B + MARGIN on, and all workers agree on them: with P, the set of all
- * places to cut in the whole text, cut(B) = min {p in P: p >= B + MARGIN}. For borders B <= C this gives
- * cut(B) <= cut(C), so the pieces of a list of borders that begins with 0 and ends with the file's end tile the text.
- * This holds for any list of borders; so pieces may be joined or divided at borders when a part of a run is done again.
+ * Every byte is in exactly one piece. Whether a local cutter may cut at a place depends on the MARGIN bytes before it
+ * (the first of which cannot be part of a special token that ends there) and on text after it. So a worker that begins
+ * to read at or before B knows all places to cut from B + MARGIN on, and all workers agree on them: cut(B) = min {p in
+ * P: p >= B + MARGIN}, where P is the set of all places to cut in the whole text. For borders B <= C, this gives cut(B)
+ * <= cut(C), so the pieces of a list of borders that begins with 0 and ends with the end of the file tile the text.
+ * This holds for any list of borders, so pieces may be joined or divided at borders when part of a run is repeated.
  *
- * (A worker forgets the text before cut(B). A special token that ends at a later place cannot begin before cut(B):
- * with a local cutter no two occurrences overlap, and none has a newline before a letter. Nor does white space before
- * a later place that a token may take begin there: a letter, or a token that takes none, is in between.)
+ * (A worker forgets the text before cut(B). A special token that ends at a later place cannot begin before cut(B): with
+ * a local cutter, no two occurrences overlap, and none contains a newline before a letter. White space that a token at
+ * a later place may take cannot begin there either: a letter, or a token that takes none, is in between.)
  *
- * A piece is empty if cut(B) = cut(C): if there is no place to cut before C + MARGIN. Its text then belongs to the last
- * piece before it that is not empty, whose worker reads on through as many frames as it takes. Time stays linear: a
- * frame is decompressed by the worker of its own piece; by the one whose text it is part of, if that is another; and,
- * only right after a border, by the worker of an empty piece that looks at MARGIN bytes there.
+ * A piece is empty if cut(B) = cut(C), that is, if there is no place to cut before C + MARGIN. The text of its frames
+ * then belongs to the last piece before it that is not empty, whose worker reads as many frames as necessary. Time
+ * remains linear: a frame is decompressed by the worker of its own piece; by the worker of the piece that has its text,
+ * if that is another; and, only right after a border, by the worker of an empty piece, which looks at MARGIN bytes
+ * there.
  */
 #include "chunk/frame_text.h"
 
@@ -33,15 +34,15 @@
 #include "input/format_guess.h"
 #include "pretok/special.h"
 
-enum { BEYOND = 32 << 10 }; /* bytes of text read at most at a time past the piece's own frames */
+enum { BEYOND = 32 << 10 }; /* maximal bytes of text read at a time past the piece's own frames */
 
 static size_t margin(const struct frame_text *t)
 {
     return t->cutter->special->before;
 }
 
-/* Reads more text into the window: as much as there is room for, but stops where the piece's own frames end. Past them
- * it is only what the decoder has at once, so that no frame is read that is not needed. */
+/* Reads more text into the window: as much as fits, but stops where the piece's own frames end. Past them, reads only
+ * what one call to the decoder returns, so that no unnecessary frame is read. */
 static int read_more(struct frame_text *t, struct err *e)
 {
     struct buf *b = t->space;
@@ -75,8 +76,8 @@ static void drop(struct frame_text *t, size_t n)
     t->at += n;
 }
 
-/* The first place to cut in the window from *from on, 0 if there is none so far: then *from is moved to the first place
- * that more text decides. */
+/* Returns the first place to cut in the window from *from on; 0 if there is none yet: *from is then moved to the first
+ * place that needs more text to decide. */
 static size_t find_cut(const struct frame_text *t, size_t *from)
 {
     const struct buf *b = t->space;
@@ -152,9 +153,9 @@ static int pass(struct frame_text *t, size_t n, bool last, window_fn *use, void 
     return 0;
 }
 
-/* Passes what is certainly before cut(end), as soon as the piece's own frames have been read: all places before `from`
- * are no cuts, and MARGIN bytes before it are kept. Nothing, until there is enough that is new: who cannot use a window
- * looks at all of it again, so that windows must double as in windows.c. */
+/* Called when the piece's own frames have been read: passes the text that is certainly before cut(end). No place before
+ * *from is a cut; the MARGIN bytes before it are kept. Passes nothing until enough of the text is new: a user that
+ * cannot use a window scans all of it again, so windows must double as in windows.c. */
 static int pass_beyond(struct frame_text *t, size_t *from, window_fn *use, void *ctx, struct err *e)
 {
     size_t new = t->space->len - t->left, n = *from > margin(t) ? *from - margin(t) : 0;

@@ -29,9 +29,9 @@ static int not_plain(const struct range_source *f, struct err *e)
                   "was no plain file; make these chunks again with bpe-chunk --only");
 }
 
-/* Whether the bytes of a source that was read by value are those of its file: a regular file, not compressed,
- * unchanged. The size is that of the decompressed text, so a compressed file would hardly pass for its text; that it
- * is not compressed is checked as well. */
+/* Checks that the bytes of a source by value are those of its file: a regular file, not compressed, unchanged. The size
+ * is that of the decompressed text, so a compressed file rarely has the same size, but compression is checked as well.
+ */
 static int check_by_value(const struct range_source *f, struct err *e)
 {
     struct fd_stamp now;
@@ -97,7 +97,7 @@ int range_source_before(const struct range_source *f, const struct special_set *
         if (got < 0)
             return -1;
         if ((size_t)got < n)
-            return range_source_check(f, e); /* if it has not changed, reading the piece will report the error */
+            return range_source_check(f, e); /* if the file has not changed, reading the piece will report the error */
         *before = special_before(special, space->p, n, n == at, &more);
     }
     return 0;

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* Records are padded with zeros to this length: `parallel --pipe` hands out blocks of 1 MiB, and two such records do
- * not fit into one block, so that each job gets one record. */
+ * not fit into a block, so each job gets one record. */
 enum { FILL = (512 << 10) + 64 };
 
-/* Bytes of names, pieces and rules after which a record ends however little text it has: so it fits into a block; and
- * through a socket, into a message. */
+/* Bytes of names, pieces and rules after which a record ends even if it has little text, so that it fits into a block
+ * or, through a socket, into a message. */
 enum { FULL = 900 << 10, FULL_DEALT = 128 << 10 };
 
 void range_writer_free(struct range_writer *r)
@@ -36,7 +36,7 @@ static int end_file(struct range_writer *r, struct err *e)
     return 0;
 }
 
-/* Writes the record, padded unless it is the only one, or the kernel deals them. */
+/* Writes the record, padded unless it is the only one or the kernel deals the records. */
 static int end_record(struct range_writer *r, bool last, struct err *e)
 {
     if (end_file(r, e))
@@ -55,8 +55,8 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
         memset(r->payload.p + r->payload.len, 0, fill);
         r->payload.len += fill;
     }
-    /* What is too much here is missing in the next record, so that records of files that are whole pieces are equal on
-     * average; but no more than half of it: after a very large piece, records are as before. */
+    /* The excess of this record is taken from the next one, so that records of uncut files have the right size on
+     * average; but at most half of a record, so that a very large piece does not affect many records. */
     uint64_t too_much = r->n_bytes > r->work ? r->n_bytes - r->work : 0;
     r->n_bytes = too_much < r->work / 2 ? too_much : r->work / 2;
     r->n_files = r->files.len = 0;
@@ -66,11 +66,11 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
     return 0;
 }
 
-/* Whether the record that is being filled has its work, or hardly any room left. */
+/* Whether the record being filled has enough text, or hardly any room left. */
 static bool is_full(const struct range_writer *r)
 {
     size_t full = r->writer->dealt ? FULL_DEALT : FULL;
-    size_t rules = r->writer->rules.len, min = full / 2; /* of names and pieces, with however large rules */
+    size_t rules = r->writer->rules.len, min = full / 2; /* for names and pieces, however long the rules are */
     return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < min ? full - rules : min);
 }
 

@@ -1,4 +1,4 @@
-/* range_writer.h - range records, filled with pieces of files. */
+/* range_writer.h - fills range records with pieces of files and writes them. */
 #ifndef BPE_CHUNK_RANGE_WRITER_H
 #define BPE_CHUNK_RANGE_WRITER_H
 
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct range_writer {            /* zeroed but for the first three: no record has begun */
+struct range_writer {            /* zeroed except for the first three: no record has begun */
     struct chunk_writer *writer; /* borrowed */
     uint64_t promised_bytes;     /* see struct range_head */
     uint64_t work;               /* bytes of text after which a record ends */
-    /* The record that is being filled: its files, encoded, without the last one; and the pieces of that last one. */
+    /* The record being filled: its files, encoded, except the last one; and the pieces of that last one. */
     struct buf files, pieces, payload;
     uint64_t n_files, n_pieces;
-    uint64_t n_bytes; /* of text (access_text) */
-    size_t source;    /* the source these pieces belong to */
+    uint64_t n_bytes; /* bytes of text (access_text) */
+    size_t source;    /* the source of these pieces */
     uint64_t n_records;
 };
 

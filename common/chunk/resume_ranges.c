@@ -1,5 +1,5 @@
 /* resume_ranges.c - see resume_ranges.h. */
-/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
+/* If a macro of uthash runs out of memory, it does not add the item; the caller checks for that. */
 #define HASH_NONFATAL_OOM 1
 #include "chunk/resume_ranges.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <uthash.h>
 
-/* ---- What is wanted ---- */
+/* ---- The wanted ranges ---- */
 
 static int take_file(struct chunk_writer *w, const struct source_facts *f, struct cursor *c, struct err *e)
 {
@@ -42,7 +42,7 @@ static int take_file(struct chunk_writer *w, const struct source_facts *f, struc
 
 struct wanted {
     struct chunk_writer *writer;
-    size_t first; /* the first source in the list of which is known how it is read; SIZE_MAX: none yet */
+    size_t first; /* the first source in the list whose reading is known; SIZE_MAX: none yet */
 };
 
 /* A record_take. */
@@ -81,14 +81,14 @@ int resume_ranges_read(struct chunk_writer *w, const char *path, struct str *rea
     struct wanted wanted = {w, SIZE_MAX};
     if (record_each_of(path, take_record, &wanted, e))
         return -1;
-    if (wanted.first != SIZE_MAX) /* of the sources, too, of which nothing is known: a run has one reading */
+    if (wanted.first != SIZE_MAX) /* also for unknown sources: a run has one reading */
         *reading = buf_str(&w->sources.at[wanted.first].reading);
     return w->rest ? buf_put(&w->reading, reading->p, reading->len, e) : 0;
 }
 
 /* ---- The files to read ---- */
 
-/* A file of the command line, by its name in messages; of several with the same name the first counts. */
+/* A file of the command line, by its name in messages; the first of several with the same name counts. */
 struct named_file {
     const char *name, *path; /* borrowed */
     UT_hash_handle hh;
@@ -112,7 +112,8 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
         return err_set(e, EX_USAGE,
                        "%s: is wanted by %s; give it on the command line by this name (- is standard input)", s->name,
                        asked_by);
-    if (s->access != ACCESS_VALUE && strcmp(s->path, "-") == 0) /* a file that is named as messages name "-" */
+    if (s->access != ACCESS_VALUE && strcmp(s->path, "-") == 0) /* a file whose name is the one that messages use for
+                                                                   "-" */
         s->path = s->name;
     bool standard = strcmp(s->path, "-") == 0, timed = s->mtime_s || s->mtime_ns;
     if (!standard && stat(s->path, &st) < 0)
@@ -171,7 +172,7 @@ static int other_file(const struct source *s, size_t number, const char *was, co
         number + 1, s->name, asked_by, was);
 }
 
-/* A source whose size was known, and all of which has come: it was by reference. */
+/* A source of known size that is completely covered: it was by reference. */
 static int match_covered(struct source *s, size_t number, const char *asked_by, struct err *e)
 {
     if (!s->sized)
@@ -182,7 +183,7 @@ static int match_covered(struct source *s, size_t number, const char *asked_by, 
     return 0;
 }
 
-/* A source of which something is wanted, and something is known (*taken*: what is wanted, and how it is read). */
+/* A known source with wanted ranges (*taken*: its wanted ranges and its reading). */
 static int match_known(struct source *s, struct source *known, size_t number, bool by_value, const char *asked_by,
                        struct err *e)
 {
@@ -222,11 +223,11 @@ static int match_source(struct source *s, size_t number, struct source_list *kno
         return match_covered(s, number, asked_by, e);
     if (k && *k->name)
         return match_known(s, k, number, by_value, asked_by, e);
-    return intervals_add(&s->wanted, 0, UINT64_MAX, e); /* nothing of it has come */
+    return intervals_add(&s->wanted, 0, UINT64_MAX, e); /* nothing of it has arrived */
 }
 
-/* Whether the run sent the text of files that it could have named: then it did so with all. (Of one compressed file
- * alone the text is mostly sent anyway.) */
+/* Whether the run sent the text of files that it could have sent by reference, so that it did so for all files. (The
+ * text of a single compressed file is usually sent anyway.) */
 static bool was_inline(const struct source_list *known, const struct source_list *now)
 {
     size_t n_compressed = 0;

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. What /proc/PID/fd has is the same
- * for all. */
+/* Whether the name means a different file in each process, like /dev/stdin and /dev/fd/3. (/proc/PID/fd is the same for
+ * all.) */
 static bool is_private(const char *path)
 {
     bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '1' && path[6] <= '9';
@@ -42,8 +42,8 @@ static int look_inside(struct source *s, int fd, struct input_warnings *watch, s
     return rc;
 }
 
-/* Looks at the start of the text of a compressed file, of the first of them only: who forgot an option forgot it for
- * all. What is wrong with the file will be told by whoever reads it. */
+/* Looks at the start of the text of a compressed file. Only the first such file is checked, because a forgotten option
+ * affects all. Errors are ignored: the program that reads the file will report them. */
 static void look_at_text(const struct source *s, struct input_warnings *watch)
 {
     struct buf start = {0};
@@ -86,7 +86,7 @@ static int look_at(struct source *s, bool by_value, struct input_warnings *watch
     s->mtime_ns = (uint64_t)st.st_mtim.tv_nsec;
     int rc = look_inside(s, fd, watch, e);
     close(fd);
-    /* Files of size 0 may have text (/proc, /sys). */
+    /* Files of size 0 (in /proc, /sys) may have text. */
     if (st.st_size == 0 || is_private(s->path)) {
         s->compressed = false;
         return rc;
@@ -127,7 +127,7 @@ int source_list_reach(struct source_list *l, uint64_t number, struct err *e)
         return -1;
     if (number >= l->cap) {
         size_t cap = number < 2 * l->cap ? 2 * l->cap : (size_t)number + 16;
-        struct source *new = calloc(cap, sizeof *new); /* entries that are never used take no memory */
+        struct source *new = calloc(cap, sizeof *new); /* calloc, because unused entries then take no memory */
         if (!new)
             return err_mem(e, "the list of inputs", cap * sizeof *new);
         if (l->n)

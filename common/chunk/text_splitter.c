@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-/* The position of the window in the source, and the fields of the piece that begins there. */
+/* The position of the window in the source, as fields of the piece that begins there. */
 struct place {
     uint64_t offset, line, before; /* as in struct chunk */
 };
 
-/* Writes a piece, p[0 .. n), unless it is not wanted. Pieces end wherever a wanted range begins or ends (see find_end),
- * so a piece is wanted as a whole or not at all. last: the source ends with it. */
+/* Writes a piece, p[0 .. n), if it is wanted. Pieces end wherever a wanted range begins or ends (see find_end), so a
+ * piece is wanted either as a whole or not at all. last: the source ends with it. */
 static int put_piece(struct text_splitter *t, size_t source, const unsigned char *p, size_t n, const struct place *at,
                      bool last, struct err *e)
 {
@@ -31,7 +31,7 @@ static int put_piece(struct text_splitter *t, size_t source, const unsigned char
     return chunk_writer_put(w, &c, e);
 }
 
-/* Fills the window with `want` bytes, or all that are left of the input (*ended). */
+/* Fills the window with `want` bytes, or with the rest of the input (*ended). */
 static int fill_window(struct text_splitter *t, size_t source, struct input *in, size_t want, bool *ended,
                        struct err *e)
 {
@@ -41,7 +41,7 @@ static int fill_window(struct text_splitter *t, size_t source, struct input *in,
             return -1;
         ptrdiff_t got = input_read(in, b->p + b->len, want - b->len, e);
         if (got < 0) {
-            if (e->code == EX_DATAERR) /* damaged compressed data is found only after what it gave */
+            if (e->code == EX_DATAERR) /* damaged compressed data is detected only after text from it was used */
                 chunk_writer_doubt(t->ranges->writer, source);
             return -1;
         }
@@ -51,8 +51,8 @@ static int fill_window(struct text_splitter *t, size_t source, struct input *in,
     return 0;
 }
 
-/* The end of the piece that begins the window: the next end of a wanted range, because there were cuts at those when
- * the source was read first; else the last place to cut in (low .. high]. 0: there is none. */
+/* Returns the end of the piece that begins the window: the next place where a wanted range begins or ends, which were
+ * cuts when the source was first read; else the last place to cut in (low .. high]. 0: there is none. */
 static size_t find_end(const struct text_splitter *t, const struct source *s, uint64_t offset, size_t block, size_t low,
                        size_t high, bool ended)
 {
@@ -69,7 +69,8 @@ static int next_piece(struct text_splitter *t, size_t source, struct input *in, 
                       bool *ended, size_t *n, struct err *e)
 {
     const struct source *s = &t->ranges->writer->sources.at[source];
-    size_t low = block / 4, high = block, beyond = t->cutter->special->after; /* beyond: to recognize a cut */
+    size_t low = block / 4, high = block, beyond = t->cutter->special->after; /* beyond: bytes after a cut that are
+                                                                                 needed to recognize it */
     for (;;) {
         if (fill_window(t, source, in, high + beyond, ended, e))
             return -1;
@@ -104,7 +105,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         last = n == 0;
         n = last ? b->len : n;
         input_warnings_look(t->watch, b->p, n);
-        /* A wanted range may end at the end of the source. */
+        /* A wanted range may end with the source. */
         bool at_end = last || (t->only && at.offset + n == s->size);
         if (put_piece(t, source, b->p, n, &at, at_end, e))
             return -1;

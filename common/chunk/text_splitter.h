@@ -1,5 +1,5 @@
 /* text_splitter.h - splits a text that is read from start to end into pieces: all text by value, and files by reference
- * where cuts are recognized only by reading from the start.
+ * whose cuts are recognized only by reading from the start.
  */
 #ifndef BPE_CHUNK_TEXT_SPLITTER_H
 #define BPE_CHUNK_TEXT_SPLITTER_H
@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To show how far the text is that is sent by value. bytes: how many more were read, compressed as they may be. */
+/* A callback to show the progress of text by value. bytes: how many (possibly compressed) bytes were read since the
+ * last call. */
 struct chunk_seen {
     void (*fn)(void *ctx, uint64_t bytes);
     void *ctx;
@@ -26,12 +27,12 @@ struct text_splitter {
     struct range_writer *ranges;   /* borrowed; chunks are written by its writer */
     struct input_warnings *watch;  /* borrowed; sees all text that is read */
     const struct chunk_seen *seen; /* borrowed; called as text by value is read; NULL: none */
-    bool only;                     /* only what is wanted of a source is written */
+    bool only;                     /* only the wanted ranges of a source are written */
     struct buf window;             /* owned */
 };
 
 /* Reads a source and writes its pieces, of about `block` bytes. Sets the size of a source by value. -1: EX_DATAERR if
- * its size is not what it was before, or a very long text has no place to cut; or an error of reading or writing. */
+ * the size has changed, or a very long text has no place to cut; or a read or write error. */
 int text_splitter_split(struct text_splitter *t, size_t source, struct input *in, size_t block, struct err *e);
 
 #endif
