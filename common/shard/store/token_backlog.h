@@ -1,5 +1,5 @@
-/* token_backlog.h - complete pieces that wait until those before them have come: a heap, ordered by source and
- * offset, with 24 bytes for each. */
+/* token_backlog.h - complete pieces that wait until those before them have arrived: a heap, ordered by source and
+ * offset, of 24 bytes an entry. */
 #ifndef BPE_SHARD_STORE_TOKEN_BACKLOG_H
 #define BPE_SHARD_STORE_TOKEN_BACKLOG_H
 
@@ -11,9 +11,9 @@
 
 struct backlog_entry {
     uint64_t begin;
-    uint64_t place;   /* in a segment: the offset; in memory: the address of its struct token_piece */
+    uint64_t place;   /* offset in the segment; in memory: address of its struct token_piece */
     uint32_t source;  /* smaller than SOURCES_MAX */
-    uint32_t segment; /* its number; 0: in memory */
+    uint32_t segment; /* number of the segment; 0: in memory */
 };
 
 struct token_backlog {
@@ -23,10 +23,10 @@ struct token_backlog {
 
 void token_backlog_free(struct token_backlog *b); /* a zeroed one is fine */
 
-/* Adds a piece: one in memory is borrowed. */
+/* Adds a piece; one in memory is *borrowed*. */
 int token_backlog_put(struct token_backlog *b, const struct token_piece *piece, struct err *e);
 
-/* The first one in order; NULL: there is none. */
+/* The first piece in order; NULL if empty. */
 const struct backlog_entry *token_backlog_first(const struct token_backlog *b);
 void token_backlog_pop(struct token_backlog *b);
 

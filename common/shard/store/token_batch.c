@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 64 << 10 }; /* bytes of a kind up to which a batch gets small blocks */
+enum { FEW = 64 << 10 }; /* a batch takes small blocks until it has this many bytes of ids (or marks) */
 
-/* ---- Records come ---- */
-
-/* Room for n bytes in the first block of a list, which gets a new one if necessary. NULL: out of memory. */
+/* Room for n bytes in the first block of a list; adds a block if necessary. NULL: out of memory. */
 static unsigned char *room(struct token_batch *b, struct token_block **list, size_t n, struct token_pool *pool,
                            struct err *e)
 {
@@ -29,7 +27,7 @@ static unsigned char *room(struct token_batch *b, struct token_block **list, siz
     return block->p + block->len;
 }
 
-/* Whether a record continues an extent whose bytes end where new ones would be put. */
+/* Whether a record continues an extent whose bytes end where those of the record will be appended. */
 static bool continues(const struct token_batch *b, const struct token_extent *x, const struct tokens *t,
                       const unsigned char *marks, const unsigned char *ids)
 {
@@ -95,7 +93,7 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
 int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e)
 {
     bool follows = q->inside ? token_span_equal(&q->span, &x->span) && x->first == q->first : x->first == 0;
-    bool empty = x->span.begin == x->span.end; /* a piece without text */
+    bool empty = x->span.begin == x->span.end; /* of a source without bytes */
     if (!follows || x->seq != q->seq || (empty && (x->ids_len || x->n_marks)))
         return err_set(
             e, EX_DATAERR, "source %llu, bytes %llu-%llu: a batch whose records of tokens do not follow each other",
@@ -165,7 +163,7 @@ static int ranges_by_place(const void *a, const void *b)
     return compare_places(x->source, x->begin, y->source, y->begin);
 }
 
-/* Whether the pieces tile the ranges, which do not overlap; both are sorted. */
+/* Whether the pieces tile the ranges and no ranges overlap; both are sorted. */
 static bool tile(const struct token_piece *piece, size_t n_pieces, const struct commit_range *r, size_t n_ranges)
 {
     for (size_t i = 0; i < n_ranges; i++) {

@@ -73,7 +73,7 @@ static bool get_entry(struct journal_entry *x, const struct record *rec)
 
 /* ---- Reading ---- */
 
-/* The lines of the file, one after the other: each is a record, as long as nothing is damaged. */
+/* The lines of the file in order; each is a record unless it is damaged. */
 struct lines {
     const struct token_journal *journal;
     struct buf data; /* data.p[at .. data.len): read, not yet used */
@@ -81,7 +81,7 @@ struct lines {
     uint64_t offset; /* of data.p[at] in the file */
 };
 
-/* The next line with its newline; or the rest of the file without. 1; 0: the end; -1. */
+/* The next line with its newline, or the rest of the file if it has none. 1; 0: end of file; -1. */
 static int next_line(struct lines *l, struct str *line, struct err *e)
 {
     for (size_t seen = 0;;) {
@@ -122,8 +122,8 @@ static int damaged(const struct token_journal *j, uint64_t offset, struct err *e
                   "the journal is damaged, and not at its end: remove the directory and begin again");
 }
 
-/* Finds the end of the group that begins where the lines are. 1: it is whole, and ends at *end; 0: there is no whole
- * group there, because the file ends, or what was being written when all stopped is not whole; -1: it is damaged. */
+/* Finds the end of the group that begins at the current line. 1: the group is complete and ends at *end; 0: no complete
+ * group, because the file ends or the last write was interrupted; -1: damaged. */
 static int find_group(struct lines *l, struct buf *payload, uint64_t *end, struct err *e)
 {
     const uint64_t begin = l->offset;
@@ -136,7 +136,7 @@ static int find_group(struct lines *l, struct buf *payload, uint64_t *end, struc
         if (rc < 0)
             return -1;
         bool is_entry = rc == 1 && rec.type == RECORD_JOURNAL && get_entry(&entry, &rec);
-        /* A later group is begun only when this one is durable. */
+        /* A group is written only after the one before it is durable, so an entry of another group here is damage. */
         if ((is_entry && entry.group != begin) || (rc == 1 && !is_entry && rec.type != RECORD_PROMISE))
             return damaged(l->journal, begin, e);
         whole &= rc == 1;
@@ -149,7 +149,7 @@ static int find_group(struct lines *l, struct buf *payload, uint64_t *end, struc
     return 0;
 }
 
-/* Passes the records in [from, to), which are whole, to `consume`. */
+/* Passes the records in [from, to), all complete, to `consume`. */
 static int take_group(const struct token_journal *j, uint64_t from, uint64_t to, journal_consume *consume, void *ctx,
                       struct lines *l, struct buf *payload, struct err *e)
 {
@@ -216,7 +216,7 @@ int token_journal_append(struct token_journal *j, const struct buf *promises, st
     if (rc == 0 && (fd_pwrite(j->fd, group.p, group.len, j->len, j->path, e) || durable_file(j->fd, j->path, e))) {
         struct err ignored;
         rc = -1;
-        if (ftruncate(j->fd, (off_t)j->len) < 0) /* the next to read it will cut it */
+        if (ftruncate(j->fd, (off_t)j->len) < 0) /* the next process that opens the journal truncates it */
             err_sys(&ignored, EX_IOERR, errno, "%s", j->path);
     }
     if (rc == 0)

@@ -1,5 +1,5 @@
-/* token_memory.c - the memory of batches, for token_store.c: from the first record of a batch until nobody uses its ids
- * any more; and what goes to segments when there is too much of it.
+/* token_memory.c - the memory of batches, for token_store.c: from a batch's first record until its ids are no longer in
+ * use; and which ids move to segments when memory runs short.
  */
 #include "shard/store/token_overflow.h"
 #include "shard/store/token_store_internal.h"
@@ -52,7 +52,7 @@ void token_store_close_spent(struct token_store *s)
 
 /* ---- To segments ---- */
 
-/* Writes a piece that is in memory to a segment; u says then where it is. */
+/* Writes a piece that is in memory to a segment, and sets *piece's segment and offset. */
 static int store_piece(struct token_store *s, struct token_piece *piece, struct err *e)
 {
     struct token_batch *b = piece->batch;
@@ -98,7 +98,7 @@ int token_store_move_waiting(struct token_store *s, struct err *e)
         struct token_batch *b = piece->batch;
         if ((rc = store_piece(s, piece, e)) != 0)
             break;
-        entry[i]->segment = piece->segment; /* its place in the order stays */
+        entry[i]->segment = piece->segment; /* does not change its position in the heap */
         entry[i]->place = piece->offset;
         token_store_let_go(s, b);
     }
@@ -106,7 +106,7 @@ int token_store_move_waiting(struct token_store *s, struct err *e)
     return rc;
 }
 
-/* The open batch that takes most memory; NULL: none takes any. */
+/* The open batch that uses the most memory; NULL if none uses any. */
 static struct token_batch *largest(const struct token_store *s)
 {
     struct token_batch *max = NULL;

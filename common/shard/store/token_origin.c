@@ -1,4 +1,4 @@
-/* token_origin.c - whether ids belong together: of one run, made in one way, of sources that did not change. See
+/* token_origin.c - whether ids belong together: of one run, encoded in one way, from sources that did not change. See
  * token_store_internal.h. */
 #include "base/sys/bytes.h"
 #include "shard/store/token_store_internal.h"

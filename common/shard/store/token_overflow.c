@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Appends the extent that comes next to the segment. */
+/* Appends the next extent in order to the segment. */
 static int store_next(struct token_batch *b, const struct token_extent *x, struct token_segments *s, struct err *e)
 {
     uint64_t offset;
@@ -19,7 +19,7 @@ static int store_next(struct token_batch *b, const struct token_extent *x, struc
     return x->last && x->span.begin < x->span.end ? token_batch_add_piece(b, &piece, e) : 0;
 }
 
-/* Appends an extent that came too early to the other file. */
+/* Appends an extent that is out of order to the loose file. */
 static int store_loose(struct token_batch *b, const struct token_extent *x, struct token_segments *s, struct err *e)
 {
     uint64_t offset;
@@ -56,7 +56,7 @@ static int by_seq(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Copies what is stored at one place of the other file. */
+/* Copies adjacent extents from the loose file to the segment. */
 static int copy_loose(struct token_batch *b, const struct token_loose *from, struct token_segments *s, struct buf *data,
                       struct err *e)
 {

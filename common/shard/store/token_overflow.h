@@ -1,7 +1,8 @@
-/* token_overflow.h - batches that are not complete and do not fit into memory: their extents go to files.
+/* token_overflow.h - writes incomplete batches that do not fit in memory to files.
  *
- * What follows in the order of the batch goes to a segment that the batch keeps, whole and in order, when it is
- * complete. What came too early goes to a file of its own, from which it is copied to the segment at the end.
+ * Extents that arrive in the batch's order go to a segment of its own, which then holds the batch whole and in order
+ * once it is complete. Extents that arrive early go to a second file, from which they are copied to the segment at the
+ * end.
  */
 #ifndef BPE_SHARD_STORE_TOKEN_OVERFLOW_H
 #define BPE_SHARD_STORE_TOKEN_OVERFLOW_H
@@ -11,12 +12,12 @@
 #include "shard/store/token_pool.h"
 #include "shard/store/token_segments.h"
 
-/* Moves all that a batch has in memory to files. -1: EX_CANTCREAT, EX_IOERR; EX_DATAERR: its records do not follow each
- * other. After an error it can only be dropped. */
+/* Moves everything that a batch holds in memory to files. -1: EX_CANTCREAT, EX_IOERR; EX_DATAERR: its records are not
+ * consecutive. After an error, the batch can only be dropped. */
 int token_overflow_store(struct token_batch *b, struct token_pool *pool, struct token_segments *s, struct err *e);
 
-/* All records of a batch that has files have come: all of it is then in its segment, in order, and its pieces are
- * known. */
+/* Finishes a batch that has files, once all of its records have arrived: moves everything to its segment, in order, and
+ * finds its pieces. */
 int token_overflow_finish(struct token_batch *b, struct token_pool *pool, struct token_segments *s, struct err *e);
 
 /* Deletes the files of a batch. */

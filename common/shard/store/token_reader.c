@@ -1,7 +1,7 @@
 /* token_reader.c - see token_reader.h.
  *
- * Where a document begins is said by its mark, at its end. So the next mark of the piece is looked for in the extents
- * that follow, each of which is looked at once for this.
+ * A document's mark, which says where the document begins, comes at its end. So the reader looks ahead for the piece's
+ * next mark in the following extents; it looks at each extent only once.
  */
 #include "shard/store/token_reader.h"
 
@@ -22,7 +22,7 @@ void token_reader_begin(struct token_reader *r, const struct token_piece *piece)
                                .marks = r->marks};
 }
 
-/* Gets the extent at *at, and moves *at after it. data NULL: only its marks are needed. */
+/* Gets the extent at *at and advances *at past it. data NULL: only its marks are needed. */
 static int get_extent(struct token_reader *r, struct token_segments *s, uint64_t *at, struct token_extent *x,
                       struct buf *data, struct err *e)
 {
@@ -33,7 +33,7 @@ static int get_extent(struct token_reader *r, struct token_segments *s, uint64_t
     return token_segments_read(s, r->piece.segment, at, data != NULL, x, data ? data : &r->marks, e);
 }
 
-/* The first mark of an extent that has marks; its id is borrowed from it. */
+/* The first mark of an extent that has marks; its id is *borrowed* from the extent. */
 static struct document_mark first_mark(const struct token_extent *x)
 {
     struct cursor c = cursor_over(x->marks, x->marks_len);

@@ -1,9 +1,9 @@
-/* token_resume.c - what a store knew when its last entry became durable, from the journal. See
+/* token_resume.c - restores a store from the journal, as it was when the last entry became durable. See
  * token_store_internal.h. */
 #include "shard/store/token_store_internal.h"
 #include "wire/fragments.h"
 
-/* All before this byte was taken. */
+/* Marks everything before this position as consumed. */
 static int take_until(struct token_store *s, uint64_t source, uint64_t offset, struct err *e)
 {
     struct coverage *c = &s->ledger.coverage;

@@ -19,7 +19,7 @@
 
 #define PREFIX "segment."
 
-/* In a header: 16 numbers of 8 bytes, least significant byte first. The checksums come last. */
+/* The fields of a header: 16 integers of 8 bytes, little-endian. The checksums come last. */
 enum {
     H_KIND,
     H_SEQ,
@@ -36,13 +36,13 @@ enum {
     H_MARKS_LEN,
     H_IDS_LEN,
     H_IDS_SUM,
-    H_SUM, /* of the header before it, and the marks */
+    H_SUM, /* of the header fields before it and the marks */
     H_N,
     HEAD = 8 * H_N
 };
 
 #define KIND_MORE 0x31545845u /* "EXT1" */
-#define KIND_LAST 0x4C545845u /* "EXTL": the last one of its piece */
+#define KIND_LAST 0x4C545845u /* "EXTL": the last extent of its piece */
 
 void token_segments_init(struct token_segments *s, const char *dir, uint64_t size)
 {
@@ -70,7 +70,7 @@ static const char *file_path(const struct token_segments *s, uint32_t number, ch
     return path;
 }
 
-/* Makes *f that of a segment, whose descriptor is returned. */
+/* Opens a segment in *f, unless it is already open there. Returns the descriptor. */
 static int open_fd(const struct token_segments *s, struct segment_fd *f, uint32_t number, int flags, struct err *e)
 {
     char path[PATH_MAX];
@@ -84,7 +84,7 @@ static int open_fd(const struct token_segments *s, struct segment_fd *f, uint32_
     return f->fd;
 }
 
-/* The segment of that number; NULL: there is none. */
+/* The segment with that number, or NULL. */
 static struct token_segment *find(const struct token_segments *s, uint32_t number)
 {
     size_t lo = 0, hi = s->n;
@@ -161,7 +161,7 @@ static void put_head(unsigned char head[HEAD], const struct token_extent *x)
     store_le(head + 8 * H_SUM, 8, sum(head, x->marks, x->marks_len));
 }
 
-/* Writes all of v[0 .. n), which is changed, at an offset. */
+/* Writes all of v[0 .. n) at an offset; modifies v. */
 static int write_all(int fd, struct iovec *v, int n, uint64_t offset, const char *path, struct err *e)
 {
     while (n) {
@@ -213,7 +213,7 @@ int token_segments_damaged(const struct token_segments *s, uint32_t number, uint
                   "%s: the disk, or somebody, changed this file; remove the directory and begin again", what);
 }
 
-/* Fills x from a header; false: it is none. */
+/* Fills x from a header; false: not a header. */
 static bool get_head(const unsigned char head[HEAD], struct token_extent *x)
 {
     uint64_t field[H_N];
@@ -276,7 +276,7 @@ void token_segments_hold(struct token_segments *s, uint32_t number, int change)
         x->n_waiting += (uint64_t)(int64_t)change;
 }
 
-/* Whether it must be made durable: nobody will need one in which nothing waits. */
+/* Whether it must be made durable. A segment in which no piece waits is not needed any more. */
 static bool is_due(const struct token_segment *x)
 {
     return x->dirty && x->n_waiting;
@@ -349,7 +349,7 @@ void token_segments_drop(struct token_segments *s, uint32_t number)
     s->n--;
 }
 
-/* ---- Work goes on ---- */
+/* ---- Resuming ---- */
 
 int token_segments_expect(struct token_segments *s, uint32_t number, uint64_t len, struct err *e)
 {
@@ -368,7 +368,7 @@ int token_segments_expect(struct token_segments *s, uint32_t number, uint64_t le
     return 0;
 }
 
-/* Makes the file of a segment as long as it must be. */
+/* Truncates the file of a segment to its recorded length. */
 static int cut(struct token_segments *s, const struct token_segment *x, struct err *e)
 {
     char path[PATH_MAX];
@@ -385,7 +385,7 @@ static int cut(struct token_segments *s, const struct token_segment *x, struct e
     return rc;
 }
 
-/* The number in a name of a segment; 0: it is none. */
+/* The number in a segment's file name; 0: not a segment. */
 static uint32_t number_of(const char *name)
 {
     char *end;

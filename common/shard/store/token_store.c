@@ -1,7 +1,7 @@
 /* token_store.c - see token_store.h.
  *
- * A batch is open (token_batch.h) until the ledger says that it counts; then its pieces wait in the backlog, in
- * memory or in segments, until all before them has been taken.
+ * A batch is open (token_batch.h) until the ledger decides that it counts. Then its pieces wait in the backlog, in
+ * memory or in segments, until everything before them was consumed.
  */
 #include "shard/store/token_store.h"
 
@@ -45,14 +45,14 @@ static bool covered(void *ctx, const struct record *rec)
     return is_covered(s, &(struct token_span){t->source, t->begin, t->end});
 }
 
-/* One of its pieces is enough to find all attempts that others have overtaken. */
+/* If another attempt has overtaken this batch, all of its pieces are covered, so testing one is enough. */
 static bool any_covered(void *ctx, const void *state)
 {
     const struct token_batch *b = state;
     return is_covered(ctx, &b->span);
 }
 
-/* Puts the pieces of a complete batch in order with the others. */
+/* Adds the pieces of a complete batch to the backlog. */
 static int await_turn(struct token_store *s, struct token_batch *b, struct err *e)
 {
     for (size_t i = 0; i < b->n_pieces; i++) {
@@ -70,7 +70,7 @@ static int await_turn(struct token_store *s, struct token_batch *b, struct err *
     return 0;
 }
 
-/* Finds the pieces of a batch all of whose records have come. */
+/* Finds the pieces of a batch whose records have all arrived. */
 static int find_pieces(struct token_store *s, struct token_batch *b, struct err *e)
 {
     size_t before = b->memory;
@@ -95,7 +95,7 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
     return 0;
 }
 
-/* What has been taken stays, as long as pieces of it are waiting. */
+/* A consumed batch is kept as long as pieces of it wait in memory. */
 static void drop(void *ctx, void *state)
 {
     struct token_batch *b = state;
@@ -108,7 +108,7 @@ static const struct ledger_content token_content = {
 
 /* ---- Promises ---- */
 
-/* An entry that says what is true now; the strings that are new stay empty. */
+/* An entry with the current state; the strings for new data stay empty. */
 static struct journal_entry entry_now(const struct token_store *s)
 {
     struct journal_entry x = {.run = s->run, .source = s->source, .offset = s->offset};
@@ -121,7 +121,7 @@ static struct journal_entry entry_now(const struct token_store *s)
     return x;
 }
 
-/* Notes a promise record that has not come before, and when the promise is whole, makes it durable. */
+/* Keeps a new promise record, and writes the promise to the journal once it is complete. */
 static int keep_promise(struct token_store *s, const struct record *rec, struct err *e)
 {
     if (buf_put(&s->promises, rec->raw, rec->raw_len, e))
@@ -144,9 +144,9 @@ static int put_promise(struct token_store *s, const struct record *rec, const ch
     return s->ledger.coverage.promise_parts > had ? keep_promise(s, rec, e) : 0;
 }
 
-/* ---- Taking pieces ---- */
+/* ---- Returning pieces ---- */
 
-/* The piece that was given is not needed any more; but its memory is, until it has been flushed. */
+/* Ends the piece whose last part was returned. Its memory is needed until the next flush. */
 static void end_piece(struct token_store *s)
 {
     const struct token_piece *piece = &s->reader.piece;
@@ -160,7 +160,7 @@ static void end_piece(struct token_store *s)
         token_store_let_go(s, piece->batch);
 }
 
-/* Goes on to the next source where one is at its end. */
+/* Advances to the next source while the current one is at its end. */
 static void skip_ended_sources(struct token_store *s)
 {
     uint64_t size;
@@ -203,7 +203,7 @@ int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
 
 /* ---- Putting any record ---- */
 
-/* A process that fails early does not know the run. */
+/* A process that fails early does not know its run, and leaves the id zero. */
 static bool has_run(const unsigned char *run)
 {
     static const unsigned char none[ID_LEN];
@@ -218,7 +218,7 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
         if (tokens_get(&s->tokens, rec, e) || source_number_check(s->tokens.source, e) ||
             token_store_check_run(s, s->tokens.in.run, e))
             return -1;
-        if (s->encoding.len && s->tokens.model != s->how.model) /* also what is covered already */
+        if (s->encoding.len && s->tokens.model != s->how.model) /* also for ranges that are already covered */
             return err_set(e, EX_DATAERR, "ids of another model than those before; they do not belong together");
         break;
     case RECORD_PROMISE:
@@ -243,7 +243,7 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
 
 /* ---- Making durable ---- */
 
-/* Whether an entry would say what the last one says. */
+/* Whether an entry would repeat the last one. */
 static bool nothing_new(const struct token_store *s, const struct buf *state)
 {
     return !s->has_run || (!s->uncommitted && !s->pieces.len && !s->promises.len && !s->sources.len &&
