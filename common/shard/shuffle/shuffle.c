@@ -1,8 +1,8 @@
-/* shuffle.c - see shuffle.h. What comes in goes to the buckets here; shuffle_output passes it on.
+/* shuffle.c - see shuffle.h. Distributes incoming documents to the buckets; shuffle_output passes them on.
  *
- * The state: varint version, width, 1 if all has come, buckets passed on, entries of the next bucket passed on; for
- * each file (the buckets, and the names of the sources), varint length and number of entries; varint number + 1 and
- * place of the name of the last source (0 0: none); and if a document is open, 1 and its key as a varint, else 0.
+ * The state, as varints: version, width, 1 if all documents have arrived, buckets passed on, entries of the next bucket
+ * passed on; for each file (the buckets, then the names of the sources) length and number of entries; number + 1 of the
+ * last source and offset of its name (0 0: none); and if a document is open, 1 and its key, else 0.
  */
 #include "shard/shuffle/shuffle.h"
 
@@ -18,19 +18,19 @@ enum {
     STATE_VERSION = 2,
     BUCKET_BITS = 8,
     BUCKETS = 1 << BUCKET_BITS,
-    NAMES = BUCKETS, /* the file with the names of the sources; the buckets are the files before it */
+    NAMES = BUCKETS, /* the file with the names of the sources, after the buckets */
     FILES,
 };
 
-/* The document that comes in. */
+/* The incoming document. */
 struct incoming {
     bool open;
     uint64_t key;
     bool begun;                    /* its first part is in its bucket */
     uint64_t source, offset, line; /* for its first part */
     struct buf id;
-    struct str borrowed; /* its last ids, where they are until the next flush */
-    struct buf ids;      /* and those before them */
+    struct str borrowed; /* its last ids, borrowed until the next flush */
+    struct buf ids;      /* copies of the ids before those */
 };
 
 struct shuffle {
@@ -40,7 +40,7 @@ struct shuffle {
     uint64_t memory, unsynced, released;
     struct shuffle_files files;
     struct incoming in;
-    uint64_t source1, source_at; /* the last source: number + 1, and the place of its name */
+    uint64_t source1, source_at; /* the last source: number + 1, and offset of its name */
     struct buf head;             /* of an entry */
     bool ended;
     struct shuffle_output out;
@@ -65,7 +65,7 @@ static int bad_state(struct err *e)
                    "begin anew in another directory");
 }
 
-/* Takes up the files that the state describes. */
+/* Resumes with the files that the state describes. */
 static int resume(struct shuffle *s, struct str state, struct err *e)
 {
     struct cursor c = cursor_over(state.p, state.len);
@@ -92,7 +92,7 @@ static int resume(struct shuffle *s, struct str state, struct err *e)
     return c.bad || cursor_left(&c) ? bad_state(e) : 0;
 }
 
-/* Nothing came before: files that are there are not those of a state. */
+/* A fresh start: deletes files of earlier work that no state describes. */
 static int start(struct shuffle *s, struct err *e)
 {
     for (size_t i = 0; i < FILES; i++) {
@@ -144,7 +144,7 @@ struct shuffle *shuffle_open(const char *work, const struct shard_plan *plan, un
     return s;
 }
 
-/* Appends an entry: what is in s->head, and ids. */
+/* Appends an entry: s->head, then ids. */
 static int put_entry(struct shuffle *s, size_t bucket, struct str ids, struct err *e)
 {
     struct buf *head = &s->head;
@@ -162,11 +162,11 @@ static int put_entry(struct shuffle *s, size_t bucket, struct str ids, struct er
     memcpy(p, head->p, head->len);
     if (ids.len)
         memcpy(p + head->len, ids.p, ids.len);
-    shuffle_entry_seal(p, n, (struct str){0}); /* in one piece, in the processor's caches */
+    shuffle_entry_seal(p, n, (struct str){0}); /* contiguous now, and in the processor's caches */
     return 0;
 }
 
-/* Appends an entry with the next ids of the document that comes in. */
+/* Appends an entry with the next ids of the incoming document. */
 static int put_part(struct shuffle *s, bool last, uint64_t end, struct str ids, struct err *e)
 {
     struct incoming *in = &s->in;
@@ -186,7 +186,7 @@ static int put_part(struct shuffle *s, bool last, uint64_t end, struct str ids, 
     return 0;
 }
 
-/* Copies what is borrowed. */
+/* Copies the borrowed ids. */
 static int keep(struct incoming *in, struct err *e)
 {
     size_t n = in->borrowed.len;
@@ -194,7 +194,7 @@ static int keep(struct incoming *in, struct err *e)
     return n ? buf_put(&in->ids, in->borrowed.p, n, e) : 0;
 }
 
-/* Appends all ids that came so far. */
+/* Appends an entry with all ids that are held. */
 static int put_ids(struct shuffle *s, bool last, uint64_t end, struct err *e)
 {
     struct incoming *in = &s->in;
@@ -206,7 +206,7 @@ static int put_ids(struct shuffle *s, bool last, uint64_t end, struct err *e)
     return put_part(s, last, end, ids, e);
 }
 
-/* The source of documents that come now. */
+/* Notes the source of the following documents. */
 static int name_source(struct shuffle *s, const struct document *d, struct err *e)
 {
     s->head.len = 0;

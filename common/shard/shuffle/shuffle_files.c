@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Buffers are not larger, because more does not make them faster; nor smaller, whatever the memory. */
+/* Larger buffers are no faster; the minimum applies however little memory there is. */
 enum { BUFFER_MAX = 64 << 10, BUFFER_MIN = 512 };
 
 const char *shuffle_files_name(const struct shuffle_files *f, size_t i, char to[SHUFFLE_NAME])
@@ -50,7 +50,7 @@ void shuffle_files_close(struct shuffle_files *f)
     *f = (struct shuffle_files){0};
 }
 
-/* After an error of open(2), whose errno is still there. Returns -1. */
+/* Improves the message for errno EMFILE after a failed open(2). Returns -1. */
 static int open_failed(const struct shuffle_files *f, const char *name, struct err *e)
 {
     if (errno == EMFILE)
@@ -83,7 +83,7 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
     return 0;
 }
 
-/* A file that nobody else sees, and that is gone when the process ends. */
+/* A file without a name, which disappears with the process. */
 static int open_temporary(const char *dir, struct err *e)
 {
     char name[SHUFFLE_NAME];
@@ -165,7 +165,7 @@ int shuffle_files_sync(struct shuffle_files *f, struct err *e)
     if (shuffle_files_flush(f, e))
         return -1;
 #ifdef SYNC_FILE_RANGE_WRITE
-    /* So that all are written at the same time, and not one after the other. */
+    /* Starts writing all files, so that they are written at the same time and not one after another. */
     for (size_t i = 0; i < f->n; i++) {
         if (f->file[i].dirty)
             sync_file_range(f->file[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);

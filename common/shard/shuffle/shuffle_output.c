@@ -1,6 +1,6 @@
 /* shuffle_output.c - see shuffle_output.h.
  *
- * The ids of most documents are copied once more, to be beside each other: then whoever takes them writes many with one
+ * The ids of most documents are copied once more to be contiguous, so that the sink can write many documents with one
  * write(2).
  */
 #include "shard/shuffle/shuffle_output.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 enum {
-    GATHERED = 512 << 10, /* ids are passed on in such amounts */
-    LONG = 64 << 10,      /* ids of a document that is in memory, and long enough to be passed on alone */
-    DIVIDE_BITS = 6,      /* a part that is too large becomes 2^6 */
-    AHEAD = 12,           /* entries that are fetched from memory before they are needed */
+    GATHERED = 512 << 10, /* bytes of ids that are passed on together */
+    LONG = 64 << 10,      /* a document in memory with this many bytes of ids is passed on uncopied */
+    DIVIDE_BITS = 6,      /* a part that is too large is divided into 2^6 parts */
+    AHEAD = 12,           /* how many entries ahead to prefetch */
 };
 
 void shuffle_output_free(struct shuffle_output *o)
@@ -52,7 +52,7 @@ static int distribute(const struct shuffle_output *o, const struct shuffle_part 
     return rc ? -1 : shuffle_files_flush(to, e);
 }
 
-/* Divides a part by the next bits of its keys, and pushes what it becomes. */
+/* Divides a part by the next bits of its keys, and pushes the resulting parts. */
 static int divide(struct shuffle_output *o, const struct shuffle_part *p, struct err *e)
 {
     struct shuffle_files to;
@@ -71,14 +71,14 @@ static int divide(struct shuffle_output *o, const struct shuffle_part *p, struct
     return rc;
 }
 
-/* Whether a part that does not fit in memory is read entry by entry: where entries are long that costs nothing, and a
- * long document cannot be divided. */
+/* Whether to read a part that does not fit in memory entry by entry: that is cheap if entries are long, and a long
+ * document cannot be divided. */
 static bool read_piecemeal(const struct shuffle_output *o, const struct shuffle_part *p)
 {
     return p->bits > 64 - DIVIDE_BITS || (p->len / p->n >= LONG && shuffle_sorted_need(p, false) <= o->memory / 2);
 }
 
-/* Takes the next part from the list: skips, loads or divides it. */
+/* Pops the next part from the list, and skips, loads or divides it. */
 static int take_part(struct shuffle_output *o, struct err *e)
 {
     struct shuffle_part p = o->part[--o->n_parts];
@@ -88,7 +88,8 @@ static int take_part(struct shuffle_output *o, struct err *e)
         o->skip -= p.n;
         shuffle_part_close(&p);
     } else if (whole || read_piecemeal(o, &p)) {
-        /* With a damaged key, other entries than before could be skipped; of a whole part all are looked at anyway. */
+        /* A damaged key could change which entries are skipped. So verify all entries first; loading a whole part does
+         * that anyway. */
         rc = o->skip && !whole ? shuffle_scan_all(&p, o->name, e) : 0;
         if (rc == 0)
             rc = shuffle_sorted_load(&o->sorted, &p, o->name, whole, e);
@@ -101,7 +102,7 @@ static int take_part(struct shuffle_output *o, struct err *e)
     return rc;
 }
 
-/* Puts the next bucket with documents into the empty list. 0: there is none. */
+/* Puts the next nonempty bucket into the empty list. 1; 0: no more buckets; -1. */
 static int begin_bucket(struct shuffle_output *o, struct err *e)
 {
     if (o->begun) {
@@ -121,14 +122,14 @@ static int begin_bucket(struct shuffle_output *o, struct err *e)
     return push(o, &p, e) ? -1 : 1;
 }
 
-/* Lets go of all ids that were passed on. */
+/* Flushes the sink, and releases the ids that were passed on. */
 static int flush(struct shuffle_output *o, struct document_sink *to, struct err *e)
 {
     o->ids.len = 0;
     return to->flush(to->ctx, e);
 }
 
-/* Makes sure that there is a next entry. 0: there is none any more. */
+/* Makes the next entry available. 1; 0: there are no more; -1. */
 static int ready(struct shuffle_output *o, struct document_sink *to, struct err *e)
 {
     while (!o->sorted.loaded || o->sorted.next == o->sorted.part.n) {
@@ -144,7 +145,7 @@ static int ready(struct shuffle_output *o, struct document_sink *to, struct err 
     return 1;
 }
 
-/* Makes room for n bytes of ids that stay where they are until the next flush. */
+/* Makes room for n bytes of ids, which must not move until the next flush. */
 static int make_room(struct shuffle_output *o, struct document_sink *to, uint64_t n, struct err *e)
 {
     if (o->ids.cap < GATHERED && buf_reserve(&o->ids, GATHERED, e))
@@ -154,7 +155,7 @@ static int make_room(struct shuffle_output *o, struct document_sink *to, uint64_
     return n > o->ids.cap ? buf_reserve(&o->ids, (size_t)n, e) : 0;
 }
 
-/* The next entry, in memory: ids of short documents are copied to be beside those before them. */
+/* Gets the next entry in memory; ids of short documents are copied next to the ids before them. */
 static int get(struct shuffle_output *o, struct document_sink *to, struct shuffle_entry *x, struct err *e)
 {
     const struct shuffle_sorted *s = &o->sorted;

@@ -1,8 +1,8 @@
 /* shuffle_sort.c - see shuffle_sort.h.
  *
- * Keys are hashes, so that eight bits of them divide many items into 256 groups of about the same size; each item
- * is moved to its group in place (McIlroy, Bostic and McIlroy, "Engineering radix sort", 1993), and small groups are
- * sorted by insertion.
+ * Keys are hashes, so eight bits of the key divide many items into 256 groups of about the same size. Each item is
+ * moved to its group in place (McIlroy, Bostic and McIlroy, "Engineering radix sort", 1993); small groups are sorted by
+ * insertion.
  */
 #include "shard/shuffle/shuffle_sort.h"
 
@@ -44,7 +44,7 @@ void shuffle_sort(struct shuffle_item *item, size_t n, unsigned bits)
         sort_small(item, n);
         return;
     }
-    if (bits > 64 - DIGIT) { /* the parts of a long document */
+    if (bits > 64 - DIGIT) { /* the parts of one long document, whose keys are equal */
         qsort(item, n, sizeof *item, compare);
         return;
     }

@@ -28,14 +28,13 @@ uint64_t shuffle_sorted_need(const struct shuffle_part *p, bool whole)
     return p->n * sizeof(struct shuffle_item) + (whole ? p->len : 0);
 }
 
-/* Reads all n bytes. */
 static int read_all(const struct shuffle_part *p, const char *name, void *to, size_t n, uint64_t at, struct err *e)
 {
     ssize_t got = fd_pread(p->fd, to, n, at, name, e);
     return got < 0 ? -1 : (size_t)got < n ? shuffle_damaged(name, at + (uint64_t)got, e) : 0;
 }
 
-/* The prefix of the entry at a place, which is checked. */
+/* Reads the prefix of the entry at an offset, and checks that the entry fits in the file. */
 static int read_prefix(const struct shuffle_sorted *s, unsigned char prefix[ENTRY_PREFIX], uint64_t at, struct err *e)
 {
     uint64_t left = s->part.len - at;
@@ -131,7 +130,7 @@ void shuffle_sorted_free(struct shuffle_sorted *s)
     *s = (struct shuffle_sorted){0};
 }
 
-/* Makes the window hold `need` bytes from s->at on. */
+/* Makes the window hold at least `need` bytes from s->at on. */
 static int scan_fill(struct shuffle_scan *s, uint64_t need, struct err *e)
 {
     size_t passed = (size_t)(s->at - s->window_at), have = s->window.len - passed;
