@@ -10,14 +10,14 @@
 
 enum {
     BLOCK = 64 << 10,
-    ROW_MAX = 1 << 20, /* names of files and ids are far shorter: a longer row is damage */
+    ROW_MAX = 1 << 20, /* file names and ids are far shorter: a longer row is damage */
     DIGITS = 20,
     FIELDS = 5,
 };
 
 /* ---- Writing ---- */
 
-/* Writes v in decimal at p, which has room for DIGITS; returns the end. */
+/* Writes v in decimal at p, which has room for DIGITS bytes. Returns the end. */
 static unsigned char *put_number(unsigned char *p, uint64_t v)
 {
     unsigned char digits[DIGITS], *d = digits + DIGITS;
@@ -38,7 +38,7 @@ static bool needs_quotes(struct str s)
     return false;
 }
 
-/* Writes a field at p, which has room for 2 bytes more than twice its length; returns the end. */
+/* Writes a field at p, which has room for twice its length plus 2 bytes. Returns the end. */
 static unsigned char *put_text(unsigned char *p, struct str s)
 {
     if (s.len && !needs_quotes(s)) {
@@ -133,7 +133,7 @@ static int damaged(const struct docs_csv *r, const char *what, struct err *e)
     return err_place_line(e, input_name(r->in), r->number);
 }
 
-/* Reads more bytes to the window, of which those before `at` are dropped. 1; 0: there are no more. */
+/* Reads more bytes into the window, and drops those before `at`. 1; 0: end of file; -1. */
 static int fill(struct docs_csv *r, struct err *e)
 {
     size_t left = r->window.len - r->at;
@@ -151,7 +151,7 @@ static int fill(struct docs_csv *r, struct err *e)
     return got > 0 ? 1 : (int)got;
 }
 
-/* The length of the row at the window's `at`, without its LF. 1; 0: the table has ended; -1. */
+/* Finds the length, without LF, of the row at `at` in the window. 1; 0: end of the table; -1. */
 static int find_row(struct docs_csv *r, size_t *len, struct err *e)
 {
     bool quoted = false;
@@ -173,7 +173,7 @@ static int find_row(struct docs_csv *r, size_t *len, struct err *e)
     }
 }
 
-/* The next field of p[*at .. len), and the comma after it; quotes are taken away in place. False: it is damaged. */
+/* Takes the next field of p[*at .. len), and the comma after it; removes quotes in place. False: damaged. */
 static bool take_field(unsigned char *p, size_t len, size_t *at, struct str *to)
 {
     size_t i = *at, out = i;

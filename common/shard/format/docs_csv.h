@@ -1,9 +1,8 @@
-/* docs_csv.h - the table of documents that --docs asks for, in the form of dolma: start,end,id,src,loc, compressed by
- * gzip.
+/* docs_csv.h - the document table of --docs, in dolma's format: columns start,end,id,src,loc, gzip-compressed.
  *
- * A row for each document of a shard: its ids are number start to end - 1 of the shard; its id (bpe-encode --id), or
- * else the offset of its text, if it is known; its source; its line. No line of headings. Fields are quoted, and
- * rows end with CR and LF, as Python's module csv writes them, and so dolma.
+ * One row for each document of a shard: its ids are ids start to end - 1 of the shard; id (bpe-encode --id), or else
+ * the offset of its text if known; source; line. There is no header line. Fields are quoted and rows end with CR LF as
+ * Python's csv module, and so dolma, writes them.
  */
 #ifndef BPE_SHARD_FORMAT_DOCS_CSV_H
 #define BPE_SHARD_FORMAT_DOCS_CSV_H
@@ -16,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes it as the next file of the shard (shard_build_file). The same rows give the same bytes. */
+/* Writes the table as the next file of the shard (shard_build_file). Equal rows give equal bytes. */
 int docs_csv_make(struct shard_build *b, struct err *e);
 
 struct docs_csv_row {
@@ -24,19 +23,19 @@ struct docs_csv_row {
     struct str id, source; /* borrowed until the next row is read */
 };
 
-/* Whether a field is a whole number in decimal: *to. */
+/* Whether a field is an unsigned decimal integer; stores it in *to. */
 bool docs_csv_number(struct str field, uint64_t *to);
 
-/* Reads a table, in memory for a row. */
+/* Reads a table; uses memory for one row. */
 struct docs_csv {
     struct input *in;
     struct buf window;
-    size_t at;       /* in the window */
+    size_t at;       /* offset in the window */
     uint64_t number; /* of the row, from 1 */
 };
 
-/* A file of that many bytes, which is read by pread(2). fd and its name are borrowed until it is closed. -1 with
- * EX_DATAERR: it is not compressed; EX_IOERR. */
+/* Opens a file of that many bytes, which is read by pread(2). fd and its name are *borrowed* until it is closed. -1
+ * with EX_DATAERR: not compressed; EX_IOERR. */
 int docs_csv_open(struct docs_csv *r, int fd, const char *name, uint64_t bytes, struct err *e);
 void docs_csv_close(struct docs_csv *r); /* a zeroed one is fine */
 

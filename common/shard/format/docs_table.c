@@ -48,7 +48,8 @@ void docs_reader_free(struct docs_reader *r)
     buf_free(&r->source);
 }
 
-/* Moves the rest of the window to its front, and reads after it. Returns the number of new bytes; 0: there are none. */
+/* Moves the rest of the window to its front, and reads more after it. Returns the number of new bytes; 0: end of file;
+ * -1. */
 static ssize_t fill(struct docs_reader *r, struct err *e)
 {
     size_t left = r->window.len - r->at, n;
@@ -68,7 +69,7 @@ static ssize_t fill(struct docs_reader *r, struct err *e)
     return got;
 }
 
-/* Reads a row; *source: its name, if it differs from the row before. */
+/* Reads a row; sets *source to the source's name if it differs from the row before. */
 static void get_row(struct docs_row *row, struct str *source, struct cursor *c)
 {
     struct document *d = &row->document;

@@ -22,7 +22,7 @@ void document_filter_free(struct document_filter *f)
     buf_free(&f->strings);
 }
 
-/* Keeps a copy of a document. */
+/* Holds a document back, with a copy of its strings. */
 static int keep(struct document_filter *f, const struct document *d, struct err *e)
 {
     f->strings.len = 0;

@@ -1,8 +1,8 @@
-/* document_filter.h - what a format has no place for is left out before the documents become shards.
+/* document_filter.h - drops what a format cannot represent, before the documents become shards.
  *
  * - Documents without ids, if the format has no empty arrays (mds).
- * - A separator after nothing: a document that has no other id than the separator which was put after its (empty) text.
- *   It then has no ids, as in what Megatron's preprocess_data writes.
+ * - The separator of an empty document: if the separator written after the (empty) text is the document's only id, it
+ *   is dropped. The document then has no ids, as in the output of Megatron's preprocess_data.
  */
 #ifndef BPE_SHARD_FORMAT_DOCUMENT_FILTER_H
 #define BPE_SHARD_FORMAT_DOCUMENT_FILTER_H
@@ -18,17 +18,17 @@
 
 struct document_filter {
     struct document_sink *to;   /* borrowed */
-    bool no_empty, no_lone;     /* what is left out */
+    bool no_empty, no_lone;     /* what is dropped */
     unsigned width;             /* bytes of an id */
-    unsigned char separator[4]; /* the id */
-    bool waiting;               /* a document has begun, has no ids yet, and was not passed on */
-    bool held;                  /* the separator came first in it, and was not passed on */
-    bool any;                   /* ids of it were passed on */
-    struct document document;   /* the one that waits: its strings are in `strings` */
+    unsigned char separator[4]; /* the separator's id */
+    bool waiting;               /* a document without ids so far is held back */
+    bool held;                  /* its first id, the separator, is held back */
+    bool any;                   /* some of its ids were passed on */
+    struct document document;   /* the one held back; its strings are in `strings` */
     struct buf strings;
 };
 
-/* Begins a filter for the format of the manifest's plan, which may have nothing to leave out. width: bytes of an id. */
+/* Sets up the filter for the format of the manifest's plan; the format may need none. width: bytes of an id. */
 void document_filter_init(struct document_filter *f, const struct manifest *m, unsigned width,
                           struct document_sink *to);
 void document_filter_free(struct document_filter *f);

@@ -1,5 +1,5 @@
-/* file_part.h - a part of a file, written from its beginning on in large blocks. Several parts of one file can be
- * written at the same time: an index often has one list after another, all in the order of the documents. */
+/* file_part.h - writes a part of a file from its beginning, in large blocks. Several parts of one file can be written
+ * at the same time: an index often consists of several lists, all in document order. */
 #ifndef BPE_SHARD_FORMAT_FILE_PART_H
 #define BPE_SHARD_FORMAT_FILE_PART_H
 
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct file_part {    /* zeroed but for the first three fields: at the beginning */
+struct file_part {    /* all fields but the first three start as zero */
     int fd;           /* borrowed */
     const char *name; /* borrowed, for messages */
-    uint64_t offset;  /* in the file: of the first byte that is not yet written */
+    uint64_t offset;  /* in the file, of the first byte not yet written */
     struct buf bytes;
 };
 
@@ -21,11 +21,10 @@ struct file_part {    /* zeroed but for the first three fields: at the beginning
 int file_part_put(struct file_part *f, const void *p, size_t n, struct err *e);
 int file_part_put_le(struct file_part *f, unsigned width, uint64_t v, struct err *e);
 
-/* Where the next byte goes. */
+/* The offset of the next byte. */
 uint64_t file_part_next(const struct file_part *f);
 
-/* Writes what is left; rc: 0, or -1 if something failed before: then nothing is written. Frees the memory; returns rc,
- * or -1. */
+/* Writes buffered bytes, unless rc is -1 (an earlier failure), and frees the memory. Returns rc, or -1 on error. */
 int file_part_end(struct file_part *f, int rc, struct err *e);
 
 #endif

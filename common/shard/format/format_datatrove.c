@@ -1,9 +1,9 @@
-/* format_datatrove.c - shards of datatrove (pipeline/tokens/tokenizer.py), which nanotron reads: ids in .ds; in
- * .ds.index the number of ids up to the end of each document, u64; in .ds.metadata three lines of text: name of the
- * tokenizer and bytes of an id, number of ids, and that number for people.
+/* format_datatrove.c - shards of datatrove (pipeline/tokens/tokenizer.py), which nanotron reads. .ds holds the ids;
+ * .ds.index the number of ids up to the end of each document, as u64; .ds.metadata three lines of text: name of the
+ * tokenizer and bytes of an id, number of ids, and that number in human-readable form.
  *
- * The last part of a document in a shard has its end there, also if the document goes on in the next one: datatrove's
- * reader takes the positions of ids in their documents from the index.
+ * The index lists an end for the last document of a shard even if the document continues in the next shard: datatrove's
+ * reader computes the positions of ids in their documents from the index.
  */
 #include "shard/format/file_part.h"
 #include "shard/format/formats.h"
@@ -37,7 +37,7 @@ static int put_index(const struct shard_build *b, struct file_part *out, struct 
     return rc;
 }
 
-/* A number as humanize.metric(n, unit="T") shows it: three digits, and a prefix for thousands: "5.00 T", "12.3 MT". */
+/* Formats a number like humanize.metric(n, unit="T"): three digits and an SI prefix: "5.00 T", "12.3 MT". */
 static void put_metric(char *to, size_t size, uint64_t n)
 {
     static const char prefixes[] = "kMGTPE";
@@ -50,7 +50,7 @@ static void put_metric(char *to, size_t size, uint64_t n)
     double value = (double)n / (double)unit;
     char text[40];
     int len = snprintf(text, sizeof text, "%.*f", 2 - (int)(exponent % 3), value);
-    /* 9.999 became 10.00, which has a digit too many: rounded once more as the next power of ten. */
+    /* Rounding may add a digit (9.999 becomes 10.00): then format again for the next power of ten. */
     if (strcspn(text, ".") > exponent % 3 + 1) {
         if (++exponent % 3 == 0)
             value /= 1000;
@@ -103,7 +103,7 @@ struct index {
     struct shard_input *file;
     struct shard_numbers *ends;
     unsigned width;
-    uint64_t end; /* of the document before */
+    uint64_t end; /* end of the document before, in ids */
 };
 
 static int next_document(void *ctx, struct shard_part *to, struct err *e)

@@ -1,5 +1,5 @@
-/* format_dolma.c - shards of dolma (python/dolma/tokenizer/memmap_writer.py) for OLMo: ids and nothing else, in a file
- * that is named .npy but is none of NumPy's; and a table of documents, which is that of --docs, always there.
+/* format_dolma.c - shards of dolma (python/dolma/tokenizer/memmap_writer.py) for OLMo: raw ids in a file named .npy
+ * that is not a NumPy file; and always the document table of --docs.
  */
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"

@@ -1,5 +1,5 @@
-/* format_llmc.c - shards of llm.c (dev/data/data_common.py) and modded-nanogpt: a header of 256 integers of 32 bits,
- * then the ids. Those of 16 bits are what llm.c's own loader reads; those of 32 bits are its version for Llama 3.
+/* format_llmc.c - shards of llm.c (dev/data/data_common.py) and modded-nanogpt: a header of 256 32-bit integers, then
+ * the ids. llm.c's own loader reads 16-bit ids; its Llama 3 version reads 32-bit ids.
  */
 #include "base/sys/bytes.h"
 #include "shard/format/formats.h"

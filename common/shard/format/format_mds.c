@@ -1,13 +1,13 @@
 /* format_mds.c - shards of MosaicML Streaming (streaming/base/format/mds/writer.py), and their index.json.
  *
  * .mds:
- *     u32 n: number of samples; u32[n + 1] where each begins in the file, and the end of the last one; JSON: what a
- *     sample consists of; samples
+ *     u32 n: number of samples; u32[n + 1] offset of each sample in the file, and the end of the last one; JSON: the
+ *     columns of a sample; samples
  * A document is a sample with one column, "tokens", an array of integers:
- *     u32 bytes after this;  u8 4 + t: one dimension, whose length has 8 << t bits (as few as can be);  that length;
- *     ids
+ *     u32 number of bytes that follow;  u8 4 + t: one dimension, whose length has 8 << t bits (as few as possible);
+ *     that length;  ids
  *
- * The format has no empty arrays, so that documents without ids never come here (document_filter.h).
+ * The format has no empty arrays, so documents without ids are dropped earlier (document_filter.h).
  */
 #include "base/io/durable.h"
 #include "base/io/fd.h"
@@ -53,7 +53,7 @@ static void extra_name(char *to, size_t n, const struct shard_plan *p, unsigned 
 
 /* ---- A shard ---- */
 
-/* What a sample consists of, as Python's json.dumps(..., sort_keys=True) writes it. */
+/* The columns of a sample, as Python's json.dumps(..., sort_keys=True) writes them. */
 #define CONFIG                                                                                                         \
     "\"column_encodings\": [\"ndarray:%s\"], \"column_names\": [\"tokens\"], \"column_sizes\": [null], "               \
     "\"compression\": null, \"format\": \"mds\", \"hashes\": [], "
@@ -65,7 +65,7 @@ static int put_config(char to[CONFIG_MAX], const struct shard_plan *p)
     return snprintf(to, CONFIG_MAX, "{" CONFIG "\"size_limit\": null, \"version\": 2}", shard_dtype_name(p->dtype));
 }
 
-/* Writes what stands before the ids of a sample; returns its length. */
+/* Writes the bytes before the ids of a sample; returns their length. */
 static size_t put_sample_head(unsigned char to[HEAD_MAX], uint64_t tokens, unsigned width)
 {
     unsigned type = tokens <= UINT8_MAX ? 0 : tokens <= UINT16_MAX ? 1 : 2, bytes = 1U << type;
@@ -82,7 +82,7 @@ static uint64_t sample_size(uint64_t tokens, unsigned width)
     return put_sample_head(head, tokens, width) + tokens * width;
 }
 
-/* Whether the samples are not too large together. */
+/* Checks that the samples fit in one shard. */
 static int measure(const struct shard_build *b, size_t config, struct err *e)
 {
     struct docs_reader r;
@@ -109,7 +109,7 @@ static int measure(const struct shard_build *b, size_t config, struct err *e)
 /* The part of the data file that is in memory. */
 struct window {
     unsigned char *p; /* WINDOW bytes */
-    uint64_t at;      /* where it is in the file */
+    uint64_t at;      /* offset in the file */
     size_t len;
 };
 
@@ -186,10 +186,10 @@ static int finish(struct shard_build *b, struct err *e)
 struct samples {
     struct shard_reader *r;
     struct shard_numbers *offsets;
-    uint64_t at; /* where the next sample begins */
+    uint64_t at; /* offset of the next sample */
 };
 
-/* A sample from `at` on, which ends at `end`. */
+/* Reads the head of the sample from `at` to `end`. */
 static int take_sample(const struct samples *x, uint64_t end, struct shard_part *to, struct err *e)
 {
     struct shard_input *in = &x->r->file[0];
@@ -274,7 +274,7 @@ static int put_index(struct buf *out, const struct manifest *m, unsigned split, 
     return buf_put_str(out, "], \"version\": 2}", e);
 }
 
-/* Adds a file to those of the whole directory. */
+/* Adds a file to the manifest's list of directory-wide files. */
 static int add_file(struct manifest *m, const char *name, const struct buf *content, struct err *e)
 {
     struct manifest_file *files = realloc(m->extra, (m->n_extra + 1) * sizeof *files), *f;

@@ -1,12 +1,13 @@
-/* format_megatron.c - the indexed data sets of Megatron-LM (megatron/core/datasets/indexed_dataset.py): ids in .bin,
- * and in .idx their type, the lengths of the sequences, where each begins, and the first sequence of each document.
+/* format_megatron.c - the indexed data sets of Megatron-LM (megatron/core/datasets/indexed_dataset.py). .bin holds the
+ * ids; .idx their type, the length and start of each sequence, and the first sequence of each document.
  *
  * .idx:
  *     "MMIDIDX\0\0", u64 version 1, u8 type (8: u16, 4: i32), u64 S: number of sequences, u64 D: number of documents
- *     + 1; i32[S] ids of each sequence; i64[S] its first byte in .bin; i64[D] first sequence of each document, and S
+ *     + 1; i32[S] length of each sequence in ids; i64[S] its offset in .bin; i64[D] first sequence of each document,
+ *     then S
  *
- * As Megatron's preprocess_data writes them, a document is one sequence; one without ids has none, so that its number
- * in the last list is that of the document after it.
+ * As in the output of Megatron's preprocess_data, a document is one sequence; a document without ids has none, so its
+ * entry in the last list equals that of the next document.
  */
 #include "base/sys/bytes.h"
 #include "shard/format/file_part.h"
@@ -25,12 +26,12 @@ static enum shard_dtype dtype(uint64_t vocabulary)
 
 /* ---- Writing ---- */
 
-/* The three lists of an index, all written at once. */
+/* The three lists of an index, which are written in parallel. */
 struct lists {
     struct file_part lengths, starts, documents;
     unsigned width;     /* bytes of an id */
     uint64_t sequences; /* so far */
-    uint64_t ids;       /* before the next sequence */
+    uint64_t ids;       /* ids before the next sequence */
 };
 
 static int put_document(struct lists *l, const struct docs_row *row, struct err *e)
@@ -123,7 +124,7 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
     return 0;
 }
 
-/* The next sequence, whose ids are added to *tokens. */
+/* Reads the next sequence, and adds its length to *tokens. */
 static int take_sequence(struct index *x, uint64_t *tokens, struct err *e)
 {
     uint64_t length, start;

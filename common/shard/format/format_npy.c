@@ -1,6 +1,6 @@
-/* format_npy.c - arrays of NumPy, version 1.0 of the format (numpy/lib/format.py): a header of 128 bytes, then the ids.
+/* format_npy.c - NumPy arrays, format version 1.0 (numpy/lib/format.py): a header of 128 bytes, then the ids.
  *
- * NumPy itself leaves room for a longer number in the header, so that it has this length for all numbers of ids.
+ * NumPy, too, pads the header for longer numbers, so it has this length for any number of ids.
  */
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"

@@ -1,10 +1,10 @@
-/* format_raw.c - ids and nothing else, as nanoGPT's data/openwebtext/prepare.py writes train.bin and val.bin. */
+/* format_raw.c - only ids, like the train.bin and val.bin of nanoGPT's data/openwebtext/prepare.py. */
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"
 
 #include <stdio.h>
 
-/* Without a number and --name: only the split. */
+/* With -n 0 and without --name: nanoGPT's names. */
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
     if (p->shard_tokens || p->name)

@@ -1,4 +1,4 @@
-/* formats.h - the formats of shards: a table with a row for each. */
+/* formats.h - the table of shard formats. */
 #ifndef BPE_SHARD_FORMAT_FORMATS_H
 #define BPE_SHARD_FORMAT_FORMATS_H
 
@@ -11,7 +11,7 @@
 extern const struct shard_format format_npy, format_raw, format_llmc, format_megatron, format_datatrove, format_dolma,
     format_mds;
 extern const struct shard_format *const shard_formats[];        /* ends with NULL; the first is the default */
-const struct shard_format *shard_format_find(const char *name); /* NULL: there is none of that name */
+const struct shard_format *shard_format_find(const char *name); /* NULL: unknown */
 const char *const *shard_format_names(void);                    /* ends with NULL */
 
 #endif

@@ -1,4 +1,5 @@
-/* manifest.c - see manifest.h: the list of shards. manifest_json.c reads and writes, manifest_check.c checks. */
+/* manifest.c - see manifest.h: the list of shards. manifest_json.c reads and writes manifests; manifest_check.c checks
+ * them. */
 #include "shard/format/manifest.h"
 
 #include "base/sys/hash.h"

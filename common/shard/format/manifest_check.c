@@ -1,5 +1,5 @@
-/* manifest_check.c - see manifest.h: whether a manifest that was read can be one of bpe-shard's. What reads it may go
- * by its names then: they are those that the format gives, and lead nowhere else.
+/* manifest_check.c - see manifest.h: whether bpe-shard can have written a manifest. Afterwards its file names are safe
+ * to use: they are those that the format defines, and do not lead out of the directory.
  */
 #include "shard/format/manifest.h"
 
@@ -7,13 +7,13 @@
 
 enum { NAME_ROOM = 4096 };
 
-/* What is wrong is in `path`, the manifest, about a file. Returns -1. */
+/* Reports an error in the manifest `path` about file or shard `name`. Returns -1. */
 static int wrong(const char *path, const char *name, struct err *e, const char *what)
 {
     return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: %s", name, what);
 }
 
-/* The words of an error about options, as one of the manifest. Returns -1. */
+/* Reports an error about options as one of the manifest. Returns -1. */
 static int bad_plan(const char *path, const struct err *why, struct err *e)
 {
     return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its options do not go together: %s", why->msg);
@@ -31,7 +31,7 @@ static int check_plan(const struct manifest *m, const char *path, struct err *e)
     return 0;
 }
 
-/* Whether a file is called `name`, and has the checksums of the plan. */
+/* Checks that a file is named `name`, and has the checksums that the plan requires. */
 static int check_file(const char *path, const struct shard_plan *p, const struct manifest_file *f, const char *name,
                       struct err *e)
 {
@@ -57,7 +57,7 @@ static int check_files(const char *path, const struct shard_plan *p, const struc
     return 0;
 }
 
-/* Whether a shard has the number of ids that the plan gives it; last: of its split. */
+/* Whether a shard has the number of ids that the plan requires. last: it is the last of its split. */
 static bool has_its_size(const struct shard_plan *p, const struct manifest_shard *s, bool last)
 {
     if (!p->shard_tokens)
@@ -67,7 +67,7 @@ static bool has_its_size(const struct shard_plan *p, const struct manifest_shard
     return p->format->whole ? s->tokens >= p->shard_tokens : s->tokens == p->shard_tokens;
 }
 
-/* Whether a document that began before did so in the shard before. */
+/* Whether a first document that is marked as continued can continue one of the previous shard. */
 static bool has_its_edges(const struct shard_plan *p, const struct manifest_shard *s,
                           const struct manifest_shard *before)
 {
@@ -98,7 +98,7 @@ static int check_shard(const struct manifest *m, const char *path, const struct 
     return 0;
 }
 
-/* Those of the whole directory. */
+/* Checks the directory-wide files. */
 static int check_extra(const struct manifest *m, const char *path, struct err *e)
 {
     char name[NAME_ROOM];

@@ -1,7 +1,7 @@
 /* manifest_json.c - see manifest.h: the manifest as JSON, and its file.
  *
- * Reading and writing go by tables of members (manifest_member.h), but for the object that the file is when it is
- * written: its members are on lines of their own, some only if others have a value.
+ * Tables of members (manifest_member.h) drive both reading and writing, except when the top-level object is written:
+ * its members are on lines of their own, and some are written only if others have a value.
  */
 #include "shard/format/manifest.h"
 
@@ -29,8 +29,8 @@ static const char *const split_words[] = {"train", "test", NULL};
 
 /* ---- Arrays ---- */
 
-/* Whether an array has one more item, as json_read_item: then *p, an array of *n items (array_grow), has room for it,
- * zeroed, at its end. */
+/* Advances to the next item of a JSON array, as json_read_item. On 1, appends a zeroed item to *p, an array of *n items
+ * (array_grow). */
 static int next_item(struct json_reader *r, void *p, size_t *cap, size_t *n, size_t size, const char *what)
 {
     char *items;
@@ -67,7 +67,7 @@ static void put_files(struct json_writer *w, const struct manifest_file *f, size
     json_write_end(w, ']');
 }
 
-/* Of a shard: those after file 0, whose members are its own. */
+/* The files of a shard after file 0, whose members are those of the shard object. */
 static int get_shard_files(struct json_reader *r, void *to)
 {
     struct manifest_shard *s = to;
@@ -92,7 +92,7 @@ static void put_shard_files(struct json_writer *w, const char *key, const void *
     put_files(w, s->file + 1, s->n_files - 1);
 }
 
-/* Those of the whole directory. */
+/* The directory-wide files. */
 static int get_extra(struct json_reader *r, void *to)
 {
     struct manifest *x = to;
@@ -114,7 +114,7 @@ static int get_id(struct json_reader *r, void *to)
     return member_get_text(r, to);
 }
 
-/* Left out if there is none. */
+/* Omitted if there is no id. */
 static void put_id(struct json_writer *w, const char *key, const void *from)
 {
     const char *id = *(char *const *)from;
@@ -276,7 +276,7 @@ static int get_normalizer(struct json_reader *r, void *to)
     return json_read_choice(r, normalizer_names, &((struct manifest *)to)->normalizer);
 }
 
-/* Left out if there is none, as in manifests from before there was one. */
+/* Omitted if there is none, as in manifests from before normalizers. */
 static void put_normalizer(struct json_writer *w, const char *key, const void *from)
 {
     const struct manifest *x = from;
@@ -286,7 +286,7 @@ static void put_normalizer(struct json_writer *w, const char *key, const void *f
     json_write_str(w, normalizer_names[x->normalizer]);
 }
 
-/* Left out, too, where other members say all. */
+/* Omitted if the other members determine the rules. */
 static void put_rules(struct json_writer *w, const char *key, const void *from)
 {
     if (*(const uint64_t *)from)
@@ -341,7 +341,7 @@ static int get_reading(struct json_reader *r, void *to)
     return rc ? -1 : 0;
 }
 
-/* ---- All of it, read ---- */
+/* ---- The whole manifest: reading ---- */
 
 static int get_version(struct json_reader *r, void *to)
 {
@@ -423,7 +423,7 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
 {
     struct json_reader r = {0};
     *m = (struct manifest){0};
-    json_read_memory(&r, p, n, true, e); /* names that are no UTF-8 are lone surrogates */
+    json_read_memory(&r, p, n, true, e); /* names with invalid UTF-8 have lone surrogates */
     int rc =
         member_get_object(&r, top_members, m, "this is no manifest of shards: keys are missing") || json_read_end(&r);
     json_read_free(&r);
@@ -433,9 +433,9 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
     return rc ? -1 : 0;
 }
 
-/* ---- All of it, written ---- */
+/* ---- The whole manifest: writing ---- */
 
-/* Writes a member of the object that the file is, on a line of its own. */
+/* Writes a member of the top-level object, on a line of its own. */
 struct top_writer {
     struct buf *out;
     struct err *e;
@@ -549,7 +549,7 @@ int manifest_write(const struct manifest *m, const char *dir, uint64_t *bytes, s
     return rc;
 }
 
-/* text: gets it, with the padding that JSON needs. */
+/* text: gets the file's contents, padded for the JSON reader. */
 static int read_path(struct manifest *m, const char *path, struct buf *text, struct err *e)
 {
     int fd = fd_open_file(path, O_RDONLY, EX_NOINPUT, e);

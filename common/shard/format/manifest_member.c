@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS_MAX = 24 }; /* of an object that is read: fewer */
+enum { MEMBERS_MAX = 24 }; /* more than any object that is read has */
 
 /* ---- Values ---- */
 
@@ -155,7 +155,7 @@ static int get_member(void *ctx, int key)
     return get_value(o->r, &o->members[key], (char *)o->to + o->members[key].at);
 }
 
-/* missing: what is said if one is not there that is needed. */
+/* missing: the message if a needed member is missing. */
 int member_get_object(struct json_reader *r, const struct member *members, void *to, const char *missing)
 {
     struct object o = {r, members, to};

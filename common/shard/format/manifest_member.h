@@ -1,5 +1,5 @@
-/* manifest_member.h - structs as JSON objects: a table says which members an object has, in the order in which they are
- * written, and both reading and writing go by it.
+/* manifest_member.h - structs as JSON objects. A table lists the members of an object in the order in which they are
+ * written; it drives both reading and writing.
  */
 #ifndef BPE_SHARD_FORMAT_MANIFEST_MEMBER_H
 #define BPE_SHARD_FORMAT_MANIFEST_MEMBER_H
@@ -12,36 +12,37 @@
 #include <stdint.h>
 
 enum member_kind {
-    MEMBER_OTHER,    /* by functions of its own */
+    MEMBER_OTHER,    /* read and written by its own functions */
     MEMBER_TEXT,     /* char *, owned; NULL: "" */
     MEMBER_UINT,     /* uint64_t */
-    MEMBER_OR_NULL,  /* uint64_t: `first` plus a number, or plus UINT64_MAX (so with 1 it is 0): null */
+    MEMBER_OR_NULL,  /* uint64_t: `first` plus a number; null is `first` plus UINT64_MAX (so 0 if `first` is 1) */
     MEMBER_BOOL,     /* bool */
-    MEMBER_CHOICE,   /* unsigned, or an enum: `first` plus the place of one of the words */
-    MEMBER_CHECKSUM, /* CHECKSUM_LEN bytes, in hexadecimal */
-    MEMBER_SHA256,   /* the same of 32 bytes, which is text in memory, too; "": left out */
+    MEMBER_CHOICE,   /* unsigned, or an enum: `first` plus the index of a word in `words` */
+    MEMBER_CHECKSUM, /* CHECKSUM_LEN bytes, as hexadecimal */
+    MEMBER_SHA256,   /* 64 hexadecimal digits, as text in memory, too; "": omitted */
 };
 
 struct member {
     const char *key;
     enum member_kind kind;
-    size_t at; /* of the value, in the struct that the object is */
+    size_t at; /* offset of the value in the struct */
     bool needed;
     const char *const *words; /* ends with NULL */
     unsigned first;
     int (*get)(struct json_reader *r, void *to);
-    void (*put)(struct json_writer *w, const char *key, const void *from); /* with its key; or nothing */
+    void (*put)(struct json_writer *w, const char *key, const void *from); /* writes key and value, or nothing */
 };
 
-/* Reads an object into the struct. Keys that are not known are skipped. missing: what is said if one is not there that
- * is needed. members ends with a zeroed one. -1: an error, placed by the reader; what was read stays, to be freed. */
+/* Reads an object into the struct. Unknown keys are skipped. members ends with a zeroed one. missing: the message if a
+ * needed member is missing. -1: an error, with a position set by the reader; the caller must free what was read. */
 int member_get_object(struct json_reader *r, const struct member *members, void *to, const char *missing);
 
-/* Writes one: with its keys. Errors are the writer's (json_write_done). */
+/* Writes an object. Errors are those of the writer (json_write_done). */
 void member_put_object(struct json_writer *w, const struct member *members, const void *from);
-void member_put(struct json_writer *w, const struct member *m, const void *from); /* one member, from where it is */
+void member_put(struct json_writer *w, const struct member *m, const void *from); /* one member; from: its value */
 
-/* Values by themselves. A text gets memory of its own, in the place of *to; a hexadecimal has exactly n bytes. */
+/* Reading and writing single values. member_get_text replaces the *owned* string *to; a hexadecimal value has exactly n
+ * bytes. */
 int member_get_text(struct json_reader *r, char **to);
 void member_put_text(struct json_writer *w, const char *s);
 int member_get_or_null(struct json_reader *r, uint64_t *to, unsigned first);

@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes shard_plan_is_test independent of shard_plan_key: part of the definition, as both hashes are. */
+/* Makes shard_plan_is_test independent of shard_plan_key. Like both hashes, it is part of the definition. */
 #define TEST_SEED UINT64_C(0x9e3779b97f4a7c15)
 
-enum { NAME_LEN_MAX = 200 /* bytes of --name: what comes after it has at most 45, and a file's name 255 */ };
+enum { NAME_LEN_MAX = 200 /* bytes of --name: the rest of a file name has at most 45, and a file name at most 255 */ };
 
 bool shard_plan_splits(const struct shard_plan *p)
 {
     return p->test_shards || p->test_fraction > 0;
 }
 
-/* XXH3, 64 bits, of the source's name, a NUL byte and the offset as eight bytes, the least significant one first. */
+/* 64-bit XXH3 of the source's name, a NUL byte, and the offset as 8 bytes, little-endian. */
 static uint64_t hash_place(const struct document *d, uint64_t seed)
 {
     unsigned char tail[9] = {0};
@@ -36,7 +36,7 @@ bool shard_plan_is_test(const struct shard_plan *p, const struct document *d)
     return p->test_fraction > 0 && hash_place(d, p->seed ^ TEST_SEED) < (uint64_t)ldexp(p->test_fraction, 64);
 }
 
-/* Whether there is a control character in it: of ASCII, or U+0080 to U+009F in UTF-8. */
+/* Whether a name contains a control character: of ASCII, or U+0080 to U+009F in UTF-8. */
 static bool has_control(const char *name)
 {
     for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
@@ -46,7 +46,6 @@ static bool has_control(const char *name)
     return false;
 }
 
-/* Names of files have at most 255 bytes. */
 int shard_plan_check_name(const char *name, struct err *e)
 {
     if (has_control(name))
@@ -93,7 +92,7 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
                        (unsigned long long)p->shard_tokens, f->name, (unsigned long long)f->most_tokens);
     if (p->name && shard_plan_check_name(p->name, e))
         return -1;
-    struct shard_plan narrow = *p; /* for any vocabulary, as it is not known yet */
+    struct shard_plan narrow = *p; /* the narrowest type, as the vocabulary is not known yet */
     narrow.dtype = p->dtype == DTYPE_AUTO ? f->dtype(1) : p->dtype;
     return shard_plan_check_ids(&narrow, 0, e);
 }

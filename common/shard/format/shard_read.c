@@ -1,8 +1,8 @@
-/* shard_read.c - see shard_read.h; and shards that consist of a header and ids: where their documents are.
+/* shard_read.c - see shard_read.h. Also reads shards that consist of a header and ids, and finds their documents.
  *
- * Without a table of documents, separators tell: one stands before each document, or after each, if bpe-encode --eot
- * put them there. A separator that is also a token of a text would divide its document: then their number is not that
- * of the manifest, which shard_reader_pass notices.
+ * Without a document table, separators tell: bpe-encode --eot writes one before each document, or after each. If a text
+ * contains the separator token, its document appears as two: then the number of documents differs from that of the
+ * manifest, which shard_reader_pass detects.
  */
 #include "shard/format/shard_read.h"
 
@@ -36,7 +36,7 @@ static int check_header(struct shard_reader *r, struct err *e)
     return 0;
 }
 
-/* ---- By the table of documents ---- */
+/* ---- By the document table ---- */
 
 static int next_row(void *ctx, struct shard_part *to, struct err *e)
 {
@@ -54,12 +54,12 @@ struct by_separator {
     const struct shard_reader *r;
     uint32_t separator;
     bool before;
-    uint64_t at;                  /* ids before the next part */
-    uint64_t window_at, window_n; /* ids in the window: [window_at, window_at + window_n) */
+    uint64_t at;                  /* ids before the next document */
+    uint64_t window_at, window_n; /* the window holds ids [window_at, window_at + window_n) */
     unsigned char window[WINDOW];
 };
 
-/* The number of the first separator at or after id `from`; all ids of documents if there is none. */
+/* The index of the first separator at or after id `from`; if there is none, the end of the documents' ids. */
 static int find_separator(struct by_separator *s, uint64_t from, uint64_t *found, struct err *e)
 {
     const struct shard_reader *r = s->r;
@@ -91,8 +91,8 @@ static int next_by_separator(void *ctx, struct shard_part *to, struct err *e)
     uint64_t end;
     if (s->at == r->tokens)
         return 0;
-    /* The first id is the separator before this document, or belongs to the rest of one that began in the shard
-     * before. */
+    /* Skip the first id, if separators come before documents: it is this document's separator, or belongs to the rest
+     * of a document from the shard before. */
     if (find_separator(s, s->at + s->before, &end, e))
         return -1;
     if (!s->before && end < r->tokens)
@@ -103,7 +103,7 @@ static int next_by_separator(void *ctx, struct shard_part *to, struct err *e)
     return 1;
 }
 
-/* Whether such a shard tells where its documents are. */
+/* Whether the document boundaries of such a shard are known. */
 static bool tells(const struct manifest *m)
 {
     return m->plan.docs || (m->separator && (m->eot == EOT_BEFORE || m->eot == EOT_AFTER));
@@ -134,7 +134,7 @@ int shard_read_plain(struct shard_reader *r, struct err *e)
     return r->table ? shard_reader_pass(r, next_row, r, "the table of documents", e) : read_by_separator(r, e);
 }
 
-/* Passes on all ids of such a shard, but no documents; and checks the header. */
+/* Passes on all ids of such a shard without documents, and checks the header. */
 static int read_ids(struct shard_reader *r, struct err *e)
 {
     struct shard_part all = {.offset = r->m->plan.format->header, .tokens = r->s->tokens};
@@ -145,8 +145,8 @@ static int read_ids(struct shard_reader *r, struct err *e)
 
 /* ---- A shard, by its format ---- */
 
-/* What is damaged may show itself anywhere: names the file that has another checksum, if it is not the one that is
- * named; else, if none is named, that of the ids. */
+/* Damage to one file may be noticed in another. Makes the error name the file with a wrong checksum, if any;
+ * otherwise, if it names none, the data file. */
 static void blame(const struct manifest_shard *s, const char *dir, struct err *e)
 {
     struct err why;

@@ -57,7 +57,7 @@ int shard_input_peek(const struct shard_input *in, void *to, size_t n, uint64_t 
                               : shard_input_damaged(in, offset + (uint64_t)got, "the file ends here", e);
 }
 
-/* Reads what nobody has read before this offset, for the checksum. */
+/* Reads the bytes before this offset that were not read yet, for the checksum. */
 static int sum_until(struct shard_input *in, uint64_t offset, struct err *e)
 {
     unsigned char part[SUM_PART];
@@ -75,13 +75,13 @@ int shard_input_get(struct shard_input *in, void *to, size_t n, uint64_t offset,
 {
     if (sum_until(in, offset, e) || shard_input_peek(in, to, n, offset, e))
         return -1;
-    uint64_t known = in->sum.bytes - offset; /* bytes of these that the sum has */
+    uint64_t known = in->sum.bytes - offset; /* bytes of these that are summed already */
     if (known < n)
         file_sum_add(&in->sum, (unsigned char *)to + known, n - (size_t)known);
     return 0;
 }
 
-/* The rest is read; all must be as in the manifest. */
+/* Reads the rest of the file, and compares its checksums to the manifest. */
 static int end_input(struct shard_input *in, struct err *e)
 {
     struct manifest_file found = {0};
@@ -141,7 +141,7 @@ uint64_t shard_numbers_offset(const struct shard_numbers *l)
 
 /* ---- The files of a shard ---- */
 
-/* Whether the last document of a shard goes on: then the next one begins with the rest of it. */
+/* Whether the last document of a shard continues in the next one. */
 static bool goes_on(const struct manifest *m, const struct manifest_shard *s)
 {
     const struct manifest_shard *next = s + 1;
@@ -205,7 +205,7 @@ int shard_reader_ids(struct shard_reader *r, const struct shard_part *part, stru
         }
         size_t from = (size_t)(at - r->window_at), have = r->window.len - from;
         size_t now = n < have ? (size_t)n : have - have % r->width;
-        if (now == 0) { /* an id that the window's end cuts: of a file with something between the ids */
+        if (now == 0) { /* an id split by the window's end, in a file with other data between the ids */
             r->window.len = 0;
             continue;
         }
@@ -224,7 +224,7 @@ int shard_reader_row(struct shard_reader *r, struct err *e)
     return more;
 }
 
-/* Where the next document comes from, which has ids [start, start + tokens) of the shard. */
+/* Gets the origin of the next document, which has ids [start, start + tokens) of the shard. */
 static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, struct document *d, struct err *e)
 {
     const struct docs_csv_row *row = &r->row;
