@@ -1,7 +1,7 @@
 /* document_stream.c - see document_stream.h.
  *
- * Places count from the beginning of the piece: a mark says how far its document begins after the end of the one
- * before, and how long it is; the tail of a piece says how much text the piece is.
+ * Positions count from the beginning of the piece. A mark holds the gap between the end of the previous document and
+ * the beginning of its own, and the length of its own; the tail of a piece holds the piece's length of text.
  */
 #include "shard/document_stream.h"
 
@@ -18,7 +18,7 @@ static int damaged(const struct token_part *p, const char *what, struct err *e)
                    (unsigned long long)p->begin, (unsigned long long)p->end, what);
 }
 
-/* Gets the name of the current source, and how it is read. */
+/* Looks up the name of the current source, and how it is read. */
 static int get_name(struct document_stream *s, struct err *e)
 {
     struct source_facts from;
@@ -50,7 +50,7 @@ static int begin_source(struct document_stream *s, uint64_t source, struct err *
     return get_name(s, e);
 }
 
-/* Begins the document whose mark, or what is known of it, is m. */
+/* Begins the document that m describes: its mark, or the part of the mark that is known so far. */
 static int begin_document(struct document_stream *s, const struct document_mark *m, struct err *e)
 {
     s->at += m->gap;
@@ -71,7 +71,7 @@ static int pass_ids(struct document_stream *s, const struct token_part *p, uint6
     return n ? s->sink->ids(s->sink->ctx, p->ids.p + at, n, e) : 0;
 }
 
-/* Ends a document at its mark; its ids are those from *from to `to`. */
+/* Ends a document at its mark; its remaining ids are [*from, to). */
 static int end_document(struct document_stream *s, const struct token_part *p, const struct document_mark *m,
                         uint64_t *from, uint64_t to, struct err *e)
 {
@@ -83,12 +83,12 @@ static int end_document(struct document_stream *s, const struct token_part *p, c
     return s->sink->end(s->sink->ctx, s->text + s->at, e);
 }
 
-/* Passes on the documents that end in a part, and the ids after them. */
+/* Passes on the documents that end in a part, and the ids after the last of them. */
 static int pass_part(struct document_stream *s, const struct token_part *p, struct err *e)
 {
     struct cursor c = cursor_over(p->marks.p, p->marks.len);
     const uint64_t all = p->ids.len / p->width;
-    uint64_t from = 0, begin = 0; /* the first id that was not passed on; the first one of the record */
+    uint64_t from = 0, begin = 0; /* the first id not passed on yet; the first id of the record */
     while (cursor_left(&c)) {
         uint64_t n_ids = get_varint(&c), n_marks = get_varint(&c), before = 0;
         if (c.bad || n_ids > all - begin)
@@ -108,7 +108,7 @@ static int pass_part(struct document_stream *s, const struct token_part *p, stru
     return pass_ids(s, p, from, all, e);
 }
 
-/* The end of a piece. */
+/* Ends a piece, and checks that its documents fit its text. */
 static int end_piece(struct document_stream *s, const struct token_part *p, struct err *e)
 {
     const struct piece_tail *t = &p->tail;
@@ -135,7 +135,7 @@ int document_stream_part(struct document_stream *s, const struct token_part *p, 
     return p->flush ? s->sink->flush(s->sink->ctx, e) : 0;
 }
 
-/* ---- For the journal ---- */
+/* ---- The state ---- */
 
 int document_stream_put(const struct document_stream *s, struct buf *state, struct err *e)
 {

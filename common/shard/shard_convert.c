@@ -1,8 +1,8 @@
 /* shard_convert.c - see shard_convert.h.
  *
- * The ids of a directory go through shard_writer once more. All is made durable between two of the old shards: what
- * the writer has, and in DIR/.work/convert which shard comes next. That file is there from the beginning on, so that
- * the work of a conversion is recognized.
+ * The ids of a directory go through shard_writer once more. Commits happen only between two old shards: they make
+ * durable the writer's output and, in DIR/.work/convert, which shard comes next. That file exists from the start, so
+ * that an interrupted conversion is recognized.
  */
 #include "shard/shard_convert.h"
 
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COMMIT_BYTES ((uint64_t)256 << 20) /* all is made durable after so many, at most */
+#define COMMIT_BYTES ((uint64_t)256 << 20) /* commit after this many bytes, at most */
 
 enum { STATE_VERSION = 1 };
 
@@ -31,14 +31,14 @@ struct conversion {
     const struct shard_convert_options *o;
     struct manifest old, new;
     struct shard_dir dir;
-    char *state_path, *made_path; /* owned: DIR/.work/convert, and what becomes it */
+    char *state_path, *made_path; /* owned: DIR/.work/convert, and its temporary file */
     struct shard_writer *writer;
     struct document_sink sink; /* the writer's */
 
     struct buf source; /* of the last document */
-    uint64_t number;   /* of it: names that differ from the one before have another number */
+    uint64_t number;   /* its number: counts changes of the name */
 
-    uint64_t next; /* of old.shard: those before it were read */
+    uint64_t next; /* index in old.shard; the shards before it were read */
     uint64_t tokens, all;
 };
 
@@ -76,7 +76,6 @@ static int flush(void *ctx, struct err *e)
     return c->sink.flush(c->sink.ctx, e);
 }
 
-/* Reads the next shard. */
 static int read_shard(struct conversion *c, struct err *e)
 {
     struct document_sink sink = {begin, ids, end, flush, c};
@@ -93,7 +92,7 @@ static int read_shard(struct conversion *c, struct err *e)
 
 /* ---- The state ---- */
 
-/* writer: its state. */
+/* writer: the state of shard_writer. */
 static int put_state(const struct conversion *c, const struct buf *writer, struct buf *to, struct err *e)
 {
     if (put_varint(to, STATE_VERSION, e) || buf_put(to, c->old.checksum, CHECKSUM_LEN, e) ||
@@ -114,7 +113,7 @@ static int commit(struct conversion *c, bool all, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* *writer: borrowed from text. */
+/* *writer is *borrowed* from text. */
 static int get_state(struct conversion *c, const struct buf *text, struct str *writer, struct err *e)
 {
     size_t n = text->len < 8 ? 0 : text->len - 8;
@@ -134,7 +133,7 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
     return buf_put(&c->source, source.p, source.len, e);
 }
 
-/* 1; 0: there is none. */
+/* 1; 0: no state; -1. */
 static int read_state(struct conversion *c, struct buf *text, struct err *e)
 {
     int fd = fd_open_file(c->state_path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
@@ -169,7 +168,7 @@ static int read_old(struct conversion *c, struct err *e)
     return 0;
 }
 
-/* The new manifest: facts as in the old one, whose texts are borrowed (see close_all). */
+/* Sets up the new manifest with the facts of the old one, from which strings are *borrowed* (see close_all). */
 static int plan_new(struct conversion *c, struct err *e)
 {
     const struct manifest *old = &c->old;
@@ -194,7 +193,7 @@ static int plan_new(struct conversion *c, struct err *e)
     return shard_plan_check_ids(p, m->vocabulary, e);
 }
 
-/* Whether an earlier process was told the same. */
+/* Checks that an earlier process had the same options. */
 static int check_plan(const struct conversion *c, const char *was, struct err *e)
 {
     const char *differs = shard_plan_difference(&c->new.plan, &c->dir.before.plan);
@@ -203,7 +202,7 @@ static int check_plan(const struct conversion *c, const char *was, struct err *e
                    : 0;
 }
 
-/* What an earlier process has made of the same conversion: its shards. */
+/* Takes over the shards that an earlier process of the same conversion has made. */
 static int take_over(struct conversion *c, struct err *e)
 {
     struct manifest *before = &c->dir.before, *m = &c->new;
@@ -232,7 +231,7 @@ static int other_work(const struct conversion *c, struct err *e)
     return err_set(e, EX_CANTCREAT, "%s: holds work that is not a conversion; give another directory", c->o->to);
 }
 
-/* The manifest comes second: without it, nothing was done. */
+/* The state is written before the manifest: without a manifest, nothing was done. */
 static int begin_new(struct conversion *c, struct err *e)
 {
     if (has(c, ".work/journal"))
@@ -264,7 +263,7 @@ static int open_writer(struct conversion *c, struct err *e)
     return rc;
 }
 
-/* 1: all was done before; 0. */
+/* 1: the conversion was complete before; 0; -1. */
 static int open_new(struct conversion *c, struct err *e)
 {
     const struct shard_convert_options *o = c->o;
@@ -273,7 +272,7 @@ static int open_new(struct conversion *c, struct err *e)
         return -1;
     if (c->dir.has_before && c->dir.before.complete) {
         shard_dir_remove_work(&c->dir);
-        c->new.plan.test_shards = c->dir.before.plan.test_shards; /* as many as there were; that is no option here */
+        c->new.plan.test_shards = c->dir.before.plan.test_shards; /* not an option here, so it cannot differ */
         return check_plan(c, "made", e) ? -1 : 1;
     }
     c->state_path = fd_path(c->dir.work, "convert", e);
@@ -281,7 +280,7 @@ static int open_new(struct conversion *c, struct err *e)
     return c->made_path ? open_writer(c, e) : -1;
 }
 
-/* ---- All of it ---- */
+/* ---- The conversion ---- */
 
 static int run(struct conversion *c, struct err *e)
 {

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long another process may still hold the lock: one that was killed may take a moment to be gone. */
+/* How long to wait for the lock: a killed process may take a moment to release it. */
 enum { TRIES = 20, PAUSE_NS = 50 * 1000 * 1000 };
 
 #define LOCK "lock"
@@ -31,7 +31,7 @@ static int wait_for_lock(int fd)
     return rc;
 }
 
-/* Locks the work directory. 1; 0: it was deleted meanwhile, because whoever held the lock has completed its work; -1.
+/* Locks the work directory. 1; 0: it was deleted meanwhile, because the holder of the lock has completed its work; -1.
  */
 static int lock_work(struct shard_dir *d, struct err *e)
 {
@@ -56,7 +56,7 @@ static int lock_work(struct shard_dir *d, struct err *e)
     return rc;
 }
 
-/* Makes the name of DIR durable, unless the directory that it is in cannot be opened. */
+/* Makes the name of DIR durable, unless its parent directory is not readable. */
 static int sync_parent(const char *path, struct err *e)
 {
     char *parent = fd_path(path, "", e); /* ends with a slash */
@@ -67,7 +67,7 @@ static int sync_parent(const char *path, struct err *e)
         n--;
     if (!parent)
         return -1;
-    snprintf(parent + n, 2, "%s", n ? "" : "."); /* it has room for a slash at least */
+    snprintf(parent + n, 2, "%s", n ? "" : "."); /* there is room: fd_path added a slash */
     int rc = access(parent, R_OK) ? 0 : durable_directory(parent, e);
     free(parent);
     return rc;
@@ -150,7 +150,7 @@ void shard_dir_forget(struct shard_dir *d)
     remove_file(d->path, MANIFEST_NAME);
     shard_dir_remove_work(d);
     if (d->created)
-        rmdir(d->path); /* fails if there is something in it */
+        rmdir(d->path); /* fails if the directory is not empty */
 }
 
 void shard_dir_close(struct shard_dir *d)

@@ -104,7 +104,7 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
     const struct commit_encoding *x = token_store_encoding(store);
     struct shard_plan *p = &m->plan;
     if (has_before)
-        return x ? shard_facts_check_model(m, x, o->dir, e) : 0; /* older than all that the journal knows */
+        return x ? shard_facts_check_model(m, x, o->dir, e) : 0; /* the manifest is older than all journal entries */
     x = x ? x : &none;
     m->model = x->model;
     m->vocabulary = x->n_ids;

@@ -1,8 +1,8 @@
 /* shard_file.c - see shard_file.h.
  *
- * Ids that follow each other in memory, whatever documents they are of, are written together; they are copied only if
- * they are few, or change their width. Checking them and the checksum come right before they are written, while they
- * are in the processor's caches.
+ * Ids that are contiguous in memory are written together, even if they belong to several documents. They are copied
+ * only if they are few, or must change their width. Range checks and checksums run right before the write, while the
+ * ids are in the processor's caches.
  */
 #include "shard/shard_file.h"
 
@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 enum {
-    DIRECT = 64 << 10, /* from this number of bytes on ids are not copied */
-    SPAN = 1 << 20,    /* ids are written at the latest when so many bytes have come */
+    DIRECT = 64 << 10, /* spans of at least this many bytes are written without a copy */
+    SPAN = 1 << 20,    /* a span is written when it has this many bytes */
     PART = 256 << 10,  /* bytes that are checked, summed and written at a time */
 };
 
 /* ---- Writing ---- */
 
-/* Bytes of the data file. */
+/* Appends bytes to the data file. */
 static int emit(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
 {
     file_sum_add(&f->sum, p, n);
@@ -55,7 +55,7 @@ static int check_ids(const struct shard_file *f, const unsigned char *p, size_t 
                    (unsigned long long)f->limit);
 }
 
-/* Takes n bytes of ids, with their width at the end, to the buffer. */
+/* Appends n bytes of ids to the buffer, converted to the width of the file. */
 static int buffer_ids(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
 {
     unsigned width = shard_dtype_width(f->plan->dtype);
@@ -148,7 +148,7 @@ int shard_file_sync(struct shard_file *f, struct err *e)
 
 /* ---- Opening ---- */
 
-/* Opens a file, cuts it to its length, and goes to its end. */
+/* Opens a file, truncates it to `length`, and seeks to its end. */
 static int open_at(const char *path, uint64_t length, struct err *e)
 {
     struct stat st;
@@ -167,8 +167,8 @@ static int open_at(const char *path, uint64_t length, struct err *e)
     return -1;
 }
 
-/* The header with which a data file begins: that of a full shard. Returns its length. (What is on the disk is not in
- * the checksum: it may be another one, if the process died as it ended the shard.) */
+/* The initial header of a data file: that of a full shard. Returns its length. The checksum covers this header even if
+ * the disk has another one, which a process that died may have written when it ended the shard. */
 static size_t first_header(const struct shard_plan *plan, unsigned char to[SHARD_HEADER_MAX])
 {
     if (plan->format->header)
@@ -214,7 +214,7 @@ int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const c
     f->open = true;
     f->out.len = f->rows.len = f->span.len = 0;
     f->written = 0;
-    /* A header that is not known before the end is written then, and everything read again. */
+    /* A header that is unknown until the end is written then, and the file is read again for its checksums. */
     f->summed = plan->shard_tokens || !plan->format->header;
     if (!f->data_path || !f->docs_path || buf_reserve(&f->out, PART, e) ||
         file_sum_begin(&f->sum, plan->sha256 && f->summed, e) || file_sum_begin(&f->docs_sum, false, e))

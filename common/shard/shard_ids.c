@@ -1,7 +1,6 @@
 /* shard_ids.c - see shard_ids.h.
  *
- * The loops over blocks have a fixed number of steps without branches, so that compilers make vector instructions of
- * them at -O2.
+ * The loops over blocks have a fixed number of iterations and no branches, so that compilers vectorize them at -O2.
  */
 #include "shard/shard_ids.h"
 
@@ -9,9 +8,9 @@
 
 #include <string.h>
 
-enum { BLOCK = 64, LINE = 64 /* bytes that are read together */, AHEAD = 4096 };
+enum { BLOCK = 64, LINE = 64 /* bytes of a cache line */, AHEAD = 4096 };
 
-/* Integers are in memory as ids are: blocks of them can be taken at once. */
+/* Whether integers in memory have the byte order of ids, so that whole blocks can be loaded. */
 enum { LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 static unsigned any_beyond2(const unsigned char *p, uint16_t max)
@@ -32,8 +31,8 @@ static unsigned any_beyond4(const unsigned char *p, uint32_t max)
     return bad;
 }
 
-/* The number of ids in whole blocks from the start, none of which is beyond the limit. Ids come from memory here for
- * the first time since they arrived: the processor does not read ahead over the end of a page by itself. */
+/* The number of leading ids in whole blocks that are all below the limit. The ids are read from memory here for the
+ * first time since they arrived, and the hardware prefetcher does not cross pages: so prefetch them. */
 static size_t good_blocks(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
 {
     size_t i = 0;

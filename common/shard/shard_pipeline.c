@@ -20,27 +20,27 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* When all is made durable: after so many bytes, or seconds. */
+/* Commit after this many bytes, or seconds. */
 enum { COMMIT_BYTES = 256 << 20, COMMIT_SECONDS = 5 };
 
-enum { PARTS_MEMORY_MIN = 16 << 20 /* of the parts, however little is allowed */ };
+enum { PARTS_MEMORY_MIN = 16 << 20 /* minimum for all modules together, whatever the limit */ };
 
 struct shard_pipeline {
     const struct shard_pipeline_options *o;
     struct shard_dir dir;
     struct manifest m;
-    struct shard_verify again; /* if it was complete before this process */
+    struct shard_verify again; /* if the directory was complete before this process */
     struct token_store *store;
     struct document_stream stream;
-    struct document_sink sink, writer_sink; /* of the stream, and where documents end */
-    struct shuffle *shuffle;     /* NULL: corpus order; else it is the sink, and what it passes on ends there */
-    struct shard_writer *writer; /* NULL: how the ids were made is not known yet */
+    struct document_sink sink, writer_sink; /* where the stream passes documents, and the writer's */
+    struct shuffle *shuffle;                /* NULL: corpus order; else between the stream and the writer */
+    struct shard_writer *writer;            /* NULL: not started yet */
     struct buf state;
     uint64_t memory; /* bytes for ids */
     time_t committed;
-    bool complete; /* before this process */
-    bool broken;   /* an error left a piece half taken: nothing can be made durable any more */
-    bool kept;     /* something was made durable, now or before */
+    bool complete; /* the directory was complete before this process */
+    bool broken;   /* an error left a piece half processed: no further commit is possible */
+    bool kept;     /* something is durable, from this process or before */
 };
 
 static time_t now(void)
@@ -52,7 +52,7 @@ static time_t now(void)
 
 /* ---- Opening ---- */
 
-/* How the ids were made is known: the plan is complete, and shards can be made. */
+/* Starts to make shards, once it is known how the ids were made, and so the plan is complete. */
 static int start(struct shard_pipeline *s, struct err *e)
 {
     const struct shard_pipeline_options *o = s->o;
@@ -60,7 +60,7 @@ static int start(struct shard_pipeline *s, struct err *e)
     struct cursor c = cursor_over(state.p, state.len);
     struct str writer = {0}, shuffle = {0};
     unsigned width = token_store_width(s->store);
-    width = width ? width : 2; /* there are no ids */
+    width = width ? width : 2; /* 0: there are no ids */
     if (shard_facts_set(&s->m, s->store, o, s->dir.has_before, e))
         return -1;
     if (!s->dir.has_before && manifest_write(&s->m, o->dir, NULL, e))
@@ -90,7 +90,7 @@ static bool can_start(const struct shard_pipeline *s)
     return token_store_encoding(s->store) != NULL;
 }
 
-/* Before there is a manifest, no shard is ours: one that is there would be overwritten. */
+/* Without a manifest, no shard in the directory is ours. Refuses to overwrite existing ones. */
 static int check_names(const struct shard_pipeline_options *o, struct err *e)
 {
     char name[PATH_MAX];
@@ -175,9 +175,9 @@ void shard_pipeline_close(struct shard_pipeline *s)
     free(s);
 }
 
-/* ---- Making durable ---- */
+/* ---- Commits ---- */
 
-/* Appends the state of a part, which is taken, as a string. */
+/* Appends the state of a module as a string, and empties `part`. */
 static int put_part(struct shard_pipeline *s, struct buf *part, struct err *e)
 {
     int rc = put_str(&s->state, buf_str(part), e);
@@ -185,7 +185,7 @@ static int put_part(struct shard_pipeline *s, struct buf *part, struct err *e)
     return rc;
 }
 
-/* The states of all parts; the stream's is the last. */
+/* Syncs all modules and collects their states; the stream's comes last. */
 static int put_states(struct shard_pipeline *s, struct err *e)
 {
     struct buf part = {0};
@@ -197,7 +197,7 @@ static int put_states(struct shard_pipeline *s, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* A group commit. all: full shards appear at once. */
+/* A group commit. all: publish every full shard now. */
 static int commit(struct shard_pipeline *s, bool all, struct err *e)
 {
     s->committed = now();
@@ -219,7 +219,7 @@ static bool commit_is_due(const struct shard_pipeline *s)
     return lost >= max || written >= COMMIT_BYTES || ((lost || written) && now() - s->committed >= COMMIT_SECONDS);
 }
 
-/* ---- The way of ids ---- */
+/* ---- The flow of ids ---- */
 
 /* Passes on all pieces whose turn has come. */
 static int move(struct shard_pipeline *s, struct err *e)
@@ -283,7 +283,7 @@ static int write_missing(const struct shard_pipeline *s, struct err *e)
     return rc;
 }
 
-/* All documents have come, and are in the shuffle: passes them on. */
+/* Passes on the documents from the shuffle, once all have arrived. */
 static int unshuffle(struct shard_pipeline *s, struct err *e)
 {
     int more = 1;
@@ -320,7 +320,7 @@ int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice
     struct err why;
     if (s->complete) {
         int rc = read || shard_verify_finish(&s->again, e) || write_missing(s, e) ? -1 : 0;
-        shard_dir_remove_work(&s->dir); /* perhaps the last process died before it could */
+        shard_dir_remove_work(&s->dir); /* the last process may have died before it could */
         return rc;
     }
     if (s->broken) {
@@ -330,7 +330,7 @@ int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice
     }
     if (read)
         why = *e;
-    /* No record may have come: what an earlier run has left is passed on here. */
+    /* Pieces that an earlier process has left are passed on here if no record has arrived. */
     if ((!s->writer && can_start(s) && start(s, e)) || (s->writer && move(s, e)))
         return -1;
     if (!read && ledger_finish(token_store_ledger(s->store), advice, &why) == 0)
@@ -338,7 +338,7 @@ int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice
     bool any = coverage_n_runs(&token_store_ledger(s->store)->coverage) > 0;
     if ((any && commit(s, true, e)) || write_missing(s, e))
         return -1;
-    if (!can_start(s) && !s->o->resume && !s->o->missing) /* nothing came that is worth keeping */
+    if (!can_start(s) && !s->o->resume && !s->o->missing) /* nothing worth keeping has arrived */
         shard_dir_forget(&s->dir);
     *e = why;
     return -1;

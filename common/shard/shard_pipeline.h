@@ -1,9 +1,9 @@
-/* shard_pipeline.h - the way of ids through this room: token_store, document_stream, shuffle, shard_writer; and when
- * all of them make durable what they have.
+/* shard_pipeline.h - connects the modules of this layer (token_store, document_stream, shuffle, shard_writer), and
+ * decides when they commit.
  *
  *     shard_pipeline_open
- *     shard_pipeline_put      each record
- *     shard_pipeline_due      while none comes
+ *     shard_pipeline_put      for each record
+ *     shard_pipeline_due      while waiting for records
  *     shard_pipeline_finish   at the end: complete or not
  *     shard_pipeline_close
  */
@@ -20,26 +20,26 @@
 
 struct shard_pipeline; /* opaque */
 
-/* NULL on error: EX_USAGE (the plan, or with resume another plan than before), EX_CANTCREAT, EX_DATAERR, EX_IOERR. o is
- * borrowed. */
+/* NULL on error: EX_USAGE (bad plan, or with resume another plan than before), EX_CANTCREAT, EX_DATAERR, EX_IOERR. o is
+ * *borrowed*. */
 struct shard_pipeline *shard_pipeline_open(const struct shard_pipeline_options *o, struct err *e);
 void shard_pipeline_close(struct shard_pipeline *s);
 
-/* Takes a record (record_take of record.h, ctx is the struct shard_pipeline). */
+/* Takes a record: a record_take of record.h, whose ctx is the struct shard_pipeline. */
 int shard_pipeline_put(void *ctx, const struct record *rec, const char *stream, struct err *e);
 
-/* Makes durable what has come, if it is time: to be called while nothing comes. */
+/* Commits if it is time. Call it while no input arrives. */
 int shard_pipeline_due(struct shard_pipeline *s, struct err *e);
 
-/* The end of input. read: 0, or -1 if it ended with the error *e. What has come is made durable; if that is everything,
- * the shards are completed. advice as for ledger_finish. -1: the error; EX_TEMPFAIL: what is missing. */
+/* Ends the input. read: 0, or -1 if reading failed with *e. Commits what has arrived and, if that is everything,
+ * completes the shards. advice: as for ledger_finish. -1: the error; EX_TEMPFAIL: input is missing. */
 int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice, struct err *e);
 
-/* How far it is: bytes covered and promised (ledger.h); ids that went into shards; shards that are there. */
+/* Progress: bytes covered and promised (ledger.h); ids written to shards; shards published. */
 struct shard_pipeline_progress {
     const struct coverage *coverage;
     uint64_t tokens, shards;
-    bool was_complete; /* all was done before this process: records are only compared (shard_verify.h) */
+    bool was_complete; /* the directory was complete before: records are only compared (shard_verify.h) */
 };
 struct shard_pipeline_progress shard_pipeline_progress(const struct shard_pipeline *s);
 

@@ -1,7 +1,7 @@
 /* shard_publish.c - see shard_publish.h.
  *
- * Everything can be done again after a death at any point: the data file gets its name last, and gets its work name
- * back if the manifest did not come to know it; the table of documents stays until the manifest has the shard.
+ * Every step can be repeated after a crash at any point: the data file gets its final name last, and gets its work name
+ * back if the manifest does not list it yet; the document table stays until the manifest lists the shard.
  */
 #include "shard/shard_publish.h"
 
@@ -27,14 +27,14 @@ struct publisher {
     const char *dir;
     struct full_shard *full;
     const char *work;  /* DIR/.work */
-    char *data, *docs; /* owned: the shard's files in it */
+    char *data, *docs; /* owned: the shard's files in `work` */
     struct shard_build build;
     struct manifest_shard shard;
 };
 
 /* ---- What is in the shard ---- */
 
-/* Whether documents were given ids: what has none may have its offset there, in a table that was read (--convert). */
+/* Whether documents have ids. Without ids, a table that was read (--convert) may have offsets in place of them. */
 static bool has_ids(const struct manifest *m)
 {
     struct reading how;
@@ -42,7 +42,7 @@ static bool has_ids(const struct manifest *m)
     return m->reading.len && reading_get(&how, buf_str(&m->reading), &ignored) == 0 && how.id.len;
 }
 
-/* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. id: it has one. */
+/* Sets *d from a row. token: index of its first id. same: d has this source already. id: documents have ids. */
 static int set_document(struct manifest_document *d, const struct docs_row *row, uint64_t token, bool same, bool id,
                         struct err *e)
 {
@@ -50,7 +50,7 @@ static int set_document(struct manifest_document *d, const struct docs_row *row,
         (id && manifest_set_text(&d->id, row->document.id, e)))
         return -1;
     d->offset = row->document.offset;
-    d->end = row->goes_on ? DOCUMENT_UNKNOWN : row->end; /* what comes later is not looked at, even if it is there */
+    d->end = row->goes_on ? DOCUMENT_UNKNOWN : row->end; /* later shards are not consulted, even if they exist */
     d->line = row->document.line;
     d->token = token;
     d->tokens = row->tokens;
@@ -58,7 +58,7 @@ static int set_document(struct manifest_document *d, const struct docs_row *row,
     return 0;
 }
 
-/* The row's text belongs to the last range, or to a new one. */
+/* Adds the row's text to the last range, or to a new one. */
 static int add_range(struct manifest_shard *s, size_t *cap, const struct docs_row *row, bool same, struct err *e)
 {
     if (!same || !s->n_ranges) {
@@ -74,7 +74,7 @@ static int add_range(struct manifest_shard *s, size_t *cap, const struct docs_ro
     return 0;
 }
 
-/* Reads the table of documents. */
+/* Reads the document table, and fills in what the manifest says about the documents. */
 static int summarize(struct publisher *p, struct err *e)
 {
     struct manifest_shard *s = &p->shard;
@@ -105,7 +105,7 @@ static int summarize(struct publisher *p, struct err *e)
 
 /* ---- Making it ---- */
 
-/* Opens a file that must have so many bytes. */
+/* Opens a file, which must have that many bytes. */
 static int open_file(const char *path, uint64_t bytes, struct err *e)
 {
     struct stat st;
@@ -123,7 +123,7 @@ static int open_file(const char *path, uint64_t bytes, struct err *e)
     return rc ? -1 : fd;
 }
 
-/* The data file has its name already if the process died after that, but before the manifest was written. */
+/* The data file has its final name already if a process died after renaming it, but before the manifest was written. */
 static int open_data(struct publisher *p, struct err *e)
 {
     const struct shard_plan *plan = &p->m->plan;
@@ -143,7 +143,7 @@ static int open_data(struct publisher *p, struct err *e)
     return p->build.fd < 0 ? -1 : 0;
 }
 
-/* What another process wrote is what it was. */
+/* Verifies the files that another process wrote. */
 static int verify(const struct publisher *p, struct err *e)
 {
     const struct shard_build *b = &p->build;
@@ -157,7 +157,7 @@ static int verify(const struct publisher *p, struct err *e)
     return rc;
 }
 
-/* The header of a shard that is not full says how many ids it has; one of another process is not believed. */
+/* Writes the real header of a shard that is not full; also rewrites that of another process, which may be wrong. */
 static int correct_header(struct publisher *p, bool *summed, struct err *e)
 {
     const struct shard_plan *plan = &p->m->plan;
@@ -172,7 +172,7 @@ static int correct_header(struct publisher *p, bool *summed, struct err *e)
     return 0;
 }
 
-/* Syncs a file that was made, and computes its checksums. */
+/* Syncs a file that `finish` made, and computes its checksums. */
 static int sum_made(struct manifest_file *to, const char *path, bool sha256, struct err *e)
 {
     int fd = fd_open_file(path, O_RDWR | O_NOFOLLOW, EX_IOERR, e);
@@ -182,7 +182,7 @@ static int sum_made(struct manifest_file *to, const char *path, bool sha256, str
     return rc;
 }
 
-/* Makes the shard's files, and computes the checksums of all. */
+/* Makes the shard's other files, and computes the checksums of all. */
 static int make_files(struct publisher *p, struct err *e)
 {
     const struct shard_plan *plan = &p->m->plan;
@@ -210,7 +210,7 @@ static int make_files(struct publisher *p, struct err *e)
     return 0;
 }
 
-/* The manifest has this shard, although the work that made it is lost. */
+/* Compares with the shard that the manifest lists already: its work was lost and was repeated. */
 static int compare(const struct publisher *p, const struct manifest_shard *old, struct err *e)
 {
     const struct manifest_shard *s = &p->shard;
@@ -225,7 +225,7 @@ static int compare(const struct publisher *p, const struct manifest_shard *old, 
                          s->file[0].name);
 }
 
-/* Creates the directory in dir that the name has, if it has one. */
+/* Creates the directory part of the name in dir, if it has one. */
 static int make_directory(const char *dir, const char *name, struct err *e)
 {
     const char *slash = strchr(name, '/');

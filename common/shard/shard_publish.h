@@ -1,4 +1,4 @@
-/* shard_publish.h - full shards appear: header, index files, checksums, names; for shard_writer only. */
+/* shard_publish.h - publishes full shards: header, index files, checksums, names. For shard_writer only. */
 #ifndef BPE_SHARD_SHARD_PUBLISH_H
 #define BPE_SHARD_SHARD_PUBLISH_H
 
@@ -13,22 +13,22 @@
 struct full_shard {
     unsigned split;
     uint64_t number;
-    struct shard_extent at; /* its files */
+    struct shard_extent at; /* extent of its files */
     bool from_disk;         /* another process wrote them */
-    bool summed;            /* sum is that of the data file as it is */
-    bool known;             /* set by publish_shard: the manifest had it before */
+    bool summed;            /* sum is that of the final data file */
+    bool known;             /* set by publish_shard: the manifest had the shard already */
     struct manifest_file sum;
 };
 
-/* Gives the files of a shard, which are in work, a DIR/.work, their names in dir, which are durable after publish_sync,
- * and adds it to the manifest, in memory. If the manifest has it already, compares. Works from whatever was reached
- * before a death. */
+/* Renames the files of a shard from work (a DIR/.work) to their names in dir, durable only after publish_sync, and adds
+ * the shard to the manifest in memory. If the manifest has it already, compares. After a crash, continues from any
+ * step. */
 int publish_shard(struct manifest *m, const char *dir, const char *work, struct full_shard *f, struct err *e);
 
-/* Directories of dir, which names may have, are on disk. */
+/* Makes the names durable: syncs dir, and the directories in it that names have. */
 int publish_sync(const struct manifest *m, const char *dir, struct err *e);
 
-/* Deletes what is left in work, a DIR/.work, of a shard that is in the manifest on disk. */
+/* Deletes the remaining work files, in a DIR/.work, of a shard that the manifest on disk lists. */
 void publish_clean(const char *work, unsigned split, uint64_t number);
 
 #endif

@@ -53,7 +53,7 @@ static int check_encoding(const struct shard_verify *a, struct str encoded, stru
     return str_equal(how.pattern, str_of(a->m->pattern ? a->m->pattern : "")) ? 0 : other(a, "another pattern", e);
 }
 
-/* Writes how sources were read, for a message. */
+/* Describes how sources were read, for a message. */
 static int put_reading(struct buf *to, struct str encoded, struct err *e)
 {
     struct reading how;
@@ -99,7 +99,7 @@ static void drop(void *ctx, void *state)
     (void)state;
 }
 
-/* Batches are let go as soon as they have ended. */
+/* Nothing counts as covered, so that every batch is checked; it is dropped when it ends. */
 static bool covered(void *ctx, const struct record *rec)
 {
     (void)ctx;
@@ -137,7 +137,7 @@ int shard_verify_put(struct shard_verify *a, const struct record *rec, const cha
     case RECORD_WORDS:
         return ledger_put(&a->ledger, rec, stream, e);
     default:
-        return 0; /* a failure loses nothing: all is there */
+        return 0; /* a failure loses nothing: the directory is complete */
     }
 }
 
@@ -158,7 +158,7 @@ int shard_verify_finish(struct shard_verify *a, struct err *e)
             return -1;
         shard_facts_add_name(&names, x.name);
         is.bytes += x.size;
-        sized &= x.access != ACCESS_COMPRESSED; /* of which the size of the text is not known */
+        sized &= x.access != ACCESS_COMPRESSED; /* the size of its text is unknown */
     }
     sha256_end(&names, is.names);
     if (is.n != was->n || strcmp(is.names, was->names) != 0)

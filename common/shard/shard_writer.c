@@ -1,10 +1,10 @@
-/* shard_writer.c - see shard_writer.h: where shards begin and end, and the state. shard_file writes, shard_publish
- * makes shards appear.
+/* shard_writer.c - see shard_writer.h: where shards begin and end, and the state. shard_file writes the files;
+ * shard_publish publishes shards.
  *
- * The state: varint version; for each split varint number of the shard that is open (or comes next), and its extent:
- * ids in it, bytes of its table and last source there, checksums of both files; number of the full shards that are not
- * in the manifest, and for each varint split, number, and extent; then 1 if a document is open, and: varint split, 1 if
- * it began in a shard before, ids in this shard, source number, string name, varint offset, varint line, string id.
+ * The state: varint version; for each split, varint number of the open (or next) shard and its extent: ids, bytes of
+ * its table, last source in the table, checksums of both files; varint number of full shards that are not in the
+ * manifest, and for each varint split, number, and extent; then 1 if a document is open, and: varint split, 1 if it
+ * began in an earlier shard, ids in this shard, source number, string name, varint offset, varint line, string id.
  */
 #include "shard/shard_writer.h"
 
@@ -22,16 +22,17 @@
 
 enum { STATE_VERSION = 2 };
 
-/* Below this size the manifest is written for each shard; above, it is at most an eighth of what is written. */
+/* A manifest below this size is written for each shard; a larger one only when it is at most an eighth of the new
+ * shards. */
 enum { MANIFEST_SMALL = 1 << 20, MANIFEST_PART = 8 };
 
 struct split {
     struct shard_file file;
-    uint64_t number;        /* of the shard that is open, or comes next */
-    struct shard_extent at; /* where it goes on when it is opened */
+    uint64_t number;        /* of the open or next shard */
+    struct shard_extent at; /* extent at which it continues when opened */
 };
 
-/* The document that comes in. */
+/* The incoming document. */
 struct incoming {
     bool open, continued;
     unsigned split;
@@ -45,20 +46,20 @@ struct shard_writer {
     char *work;      /* owned: DIR/.work */
     struct manifest *m;
     const struct shard_plan *plan;
-    unsigned width; /* of the ids that come */
+    unsigned width; /* bytes of an incoming id */
     int (*published)(void *ctx, const struct manifest_shard *s, struct err *e);
     void *ctx;
-    struct document_filter filter; /* before all else */
-    struct document_sink sink;     /* after it */
-    bool given;                    /* the split is not chosen, but `chosen` */
+    struct document_filter filter; /* comes first */
+    struct document_sink sink;     /* follows the filter */
+    bool given;                    /* the caller has set the split: `chosen` */
     unsigned chosen;
     struct split split[N_SPLITS];
     struct incoming in;
-    uint64_t tokens;         /* taken */
+    uint64_t tokens;         /* ids taken */
     struct full_shard *full; /* waiting to be published */
     size_t n_full, cap_full;
-    uint64_t synced_late;    /* bytes of full shards since the last shard_writer_sync */
-    uint64_t waiting;        /* bytes of full shards */
+    uint64_t synced_late;    /* bytes of shards filled since the last shard_writer_sync */
+    uint64_t waiting;        /* bytes of full shards not yet published */
     uint64_t manifest_bytes; /* of the manifest on disk */
 };
 
@@ -74,7 +75,7 @@ static int open_shard(struct shard_writer *w, unsigned split, struct err *e)
     return rc;
 }
 
-/* The shard that is open has all its ids. */
+/* Ends the open shard, which has all its ids. */
 static int end_shard(struct shard_writer *w, unsigned split, struct err *e)
 {
     struct split *s = &w->split[split];
@@ -93,7 +94,7 @@ static int end_shard(struct shard_writer *w, unsigned split, struct err *e)
     return 0;
 }
 
-/* Ids for which the open shard has room. */
+/* How many more ids the open shard can hold. */
 static uint64_t room(const struct shard_writer *w, const struct split *s)
 {
     uint64_t max = w->plan->shard_tokens;
@@ -136,7 +137,7 @@ static int put_row(struct shard_writer *w, bool goes_on, uint64_t end, struct er
     return shard_file_row(&w->split[in->split].file, &row, e);
 }
 
-/* With a NUL byte after it, for messages. */
+/* Adds a NUL byte after the name, for messages. */
 static int set_source(struct incoming *in, struct str name, struct err *e)
 {
     in->source.len = 0;
@@ -167,8 +168,8 @@ static int begin(void *ctx, const struct document *d, struct err *e)
     return open_shard(w, in->split, e);
 }
 
-/* A document's first ids come where the shard is full: they begin the next one. A full shard stays open until then, so
- * that documents without ids are in it, and none is left over after the last shard. */
+/* Begins the next shard when a document's first ids arrive at a full one. A full shard stays open until then, so that
+ * documents without ids still go into it, and none is left over after the last shard. */
 static int next_shard(struct shard_writer *w, struct err *e)
 {
     struct incoming *in = &w->in;
@@ -179,7 +180,7 @@ static int next_shard(struct shard_writer *w, struct err *e)
     return open_shard(w, in->split, e);
 }
 
-/* The shard has no room for more of the document: it goes on in the next one. */
+/* Continues the document in the next shard, as this one is full. */
 static int turn_over(struct shard_writer *w, struct err *e)
 {
     struct incoming *in = &w->in;
@@ -194,7 +195,7 @@ static int turn_over(struct shard_writer *w, struct err *e)
     return next_shard(w, e);
 }
 
-/* The rest of the document belongs to another split: shard_writer_choose. */
+/* Continues the document in another split: shard_writer_choose. */
 static int change_split(struct shard_writer *w, struct err *e)
 {
     struct incoming *in = &w->in;
@@ -322,7 +323,7 @@ static struct shard_extent get_extent(struct cursor *c)
     return at;
 }
 
-/* The full shards that come after those of the manifest. next: gets the numbers of those that come then. */
+/* Reads the full shards that follow those of the manifest. Sets next to the numbers that follow them. */
 static int get_full(struct shard_writer *w, struct cursor *c, uint64_t next[N_SPLITS], struct err *e)
 {
     for (unsigned i = 0; i < N_SPLITS; i++)
@@ -368,7 +369,7 @@ static int get_state(struct shard_writer *w, struct str state, struct err *e)
 
 /* ---- Opening ---- */
 
-/* What a death left: shards that are full, but not in the manifest, will be published; other files are deleted. */
+/* Cleans up after a crash: full shards that are not in the manifest will be published; other files are deleted. */
 static int take_up(struct shard_writer *w, struct err *e)
 {
     DIR *d = opendir(w->work);
@@ -425,7 +426,7 @@ void shard_writer_close(struct shard_writer *w)
     free(w);
 }
 
-/* ---- Durable, and published ---- */
+/* ---- Syncing and publishing ---- */
 
 uint64_t shard_writer_unsynced(const struct shard_writer *w)
 {
@@ -452,7 +453,7 @@ int shard_writer_sync(struct shard_writer *w, struct buf *state, struct err *e)
     return 0;
 }
 
-/* Tells of the shards that are in the manifest now, and deletes what is left of them. */
+/* Reports the shards that are now in the manifest, and deletes their work files. */
 static int announce(struct shard_writer *w, size_t n_new, struct err *e)
 {
     for (size_t i = 0; i < n_new; i++) {
@@ -488,7 +489,7 @@ static int end_split(struct shard_writer *w, unsigned split, struct err *e)
     if (!s->file.open && s->at.tokens && open_shard(w, split, e))
         return -1;
     uint64_t have = s->file.open ? s->file.extent.tokens : 0;
-    if (have == 0 || (p->last == LAST_DROPPED && have < p->shard_tokens)) { /* begins anew if the state is used again */
+    if (have == 0 || (p->last == LAST_DROPPED && have < p->shard_tokens)) { /* empty if the state is used again */
         shard_file_close(&s->file);
         s->at = (struct shard_extent){0};
         return 0;

@@ -21,7 +21,7 @@ int check_reading(struct reading *r, const struct manifest *m, struct err *e)
                                     "which; without files of the corpus all else is checked");
 }
 
-/* The text of the separator. NULL: there is none. */
+/* Sets *name to the text of the separator; leaves it NULL if there is none. */
 static int find_separator(const struct manifest *m, const struct model *model, char **name, struct err *e)
 {
     for (size_t i = 0; m->separator && i < model->n_special; i++) {
@@ -64,8 +64,7 @@ int check_encoder_init(struct check_encoder *c, const struct manifest *m, const 
     chunk_encoder_init(&c->encoder, "bpe-shard");
     if (check_reading(&c->reading, m, e) || find_separator(m, model, &separator, e) || (c->fd = open_temporary(e)) < 0)
         return -1;
-    if (input_forms[c->reading.form]->place ==
-        PLACE_RECORD) /* a document is the text in it, which its offsets are of */
+    if (input_forms[c->reading.form]->place == PLACE_RECORD) /* documents and offsets are of the text in records */
         c->reading.form = FORM_TEXT;
     c->width = model_id_bytes(model);
     c->encoder.out.format = IDS_RAW;

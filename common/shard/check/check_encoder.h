@@ -1,4 +1,4 @@
-/* check_encoder.h - encodes single documents again, by the same code and in the same way as for the shards. */
+/* check_encoder.h - re-encodes single documents, with the same code and settings as for the shards. */
 #ifndef BPE_SHARD_CHECK_CHECK_ENCODER_H
 #define BPE_SHARD_CHECK_CHECK_ENCODER_H
 
@@ -19,15 +19,16 @@ struct check_encoder {
     struct buf ids; /* of the last document */
 };
 
-/* How the sources were read, by the manifest. Strings are borrowed from it. -1 with EX_DATAERR: it does not say. */
+/* How the sources were read, according to the manifest, from which strings are *borrowed*. -1 with EX_DATAERR: the
+ * manifest does not record it. */
 int check_reading(struct reading *r, const struct manifest *m, struct err *e);
 
-/* m, model and name (of the model) are borrowed. c must not be moved. check_encoder_free also after an error. */
+/* m, model and name (of the model) are *borrowed*. c must not be moved. Call check_encoder_free also after an error. */
 int check_encoder_init(struct check_encoder *c, const struct manifest *m, const struct model *model, const char *name,
                        struct err *e);
 void check_encoder_free(struct check_encoder *c);
 
-/* Sets c->ids, of c->width bytes each. */
+/* Encodes text to c->ids, of c->width bytes each. */
 int check_encoder_text(struct check_encoder *c, const struct buf *text, struct err *e);
 
 #endif

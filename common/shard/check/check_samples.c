@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    SHARDS = 500, /* the edges of about so many shards are taken, */
-    ROWS = 2000,  /* and about so many rows of tables */
+    SHARDS = 500, /* sample the edges of about this many shards, */
+    ROWS = 2000,  /* and about this many rows of document tables */
 };
 
 int check_samples_init(struct check_samples *x, const struct manifest *m, const struct input_form *form, struct err *e)
@@ -77,7 +77,7 @@ static void stop(struct check_samples *x, size_t track)
     hash128_get(t->hash, x->sample[t->sample].hash);
 }
 
-/* Where the text of a document ends, as far as the sample knows. */
+/* The end of a document's text; 0: unknown, as in struct check_sample. */
 static uint64_t end_of(const struct manifest_document *d)
 {
     return d->end == DOCUMENT_UNKNOWN ? 0 : d->end;
@@ -98,7 +98,7 @@ static int start_edge(struct check_samples *x, const struct manifest_shard *s, c
     return start(x, x->carries || d == &s->last ? TRACK_LAST : TRACK_FIRST, &sample, e);
 }
 
-/* The shard begins with the rest of the document that is tracked. */
+/* Continues TRACK_LAST into the shard, which begins with the rest of its document. */
 static void carry_on(struct check_samples *x, const struct manifest_document *d)
 {
     struct check_track *last = &x->track[TRACK_LAST], *first = &x->track[TRACK_FIRST], t = *last;
@@ -118,7 +118,7 @@ static bool same(const struct manifest_document *a, const struct manifest_docume
            strcmp(a->source, b->source) == 0;
 }
 
-/* The tracks of the shard before end, but for a document that goes on. */
+/* Ends the tracks of the previous shard, except that of a document that continues. */
 static void end_edges(struct check_samples *x)
 {
     stop(x, TRACK_FIRST);
@@ -154,7 +154,7 @@ int check_samples_shard(struct check_samples *x, const struct manifest_shard *s,
 
 /* ---- Rows of tables ---- */
 
-/* A copy that lives as long as the samples; the same for documents of one source, one after the other. */
+/* Returns a copy that lives as long as the samples; consecutive documents of a source share one. */
 static const char *keep_name(struct check_samples *x, struct str s, struct err *e)
 {
     if (x->n_names && str_equal(str_of(x->name[x->n_names - 1]), s))
@@ -165,7 +165,7 @@ static const char *keep_name(struct check_samples *x, struct str s, struct err *
     return manifest_set_text(&x->name[x->n_names], s, e) ? NULL : x->name[x->n_names++];
 }
 
-/* In text a document reaches to the next one at most. */
+/* The sample's document ends where the next one begins, at the latest. */
 static void end_before(struct check_samples *x, const struct document *d)
 {
     uint64_t offset;

@@ -1,7 +1,7 @@
-/* check_samples.h - documents of shards that are to be encoded anew: where each comes from, and a hash of its ids.
+/* check_samples.h - documents of shards to re-encode: where each comes from, and a hash of its ids.
  *
- * They are the first and last documents of shards, of which the manifest says where they are, also those that run on
- * from one shard to the next; and some from the tables of --docs.
+ * The samples are the first and last documents of shards, whose origin the manifest records, including those that
+ * continue in the next shard; and some documents from the tables of --docs.
  */
 #ifndef BPE_SHARD_CHECK_CHECK_SAMPLES_H
 #define BPE_SHARD_CHECK_CHECK_SAMPLES_H
@@ -18,22 +18,22 @@
 #include <stdint.h>
 
 struct check_sample {
-    const char *source; /* borrowed from the manifest, or owned by the samples */
-    bool by_line;       /* it is known by its line; else by its offset */
+    const char *source; /* borrowed from the manifest, or owned by struct check_samples */
+    bool by_line;       /* located by its line, else by its offset */
     uint64_t line, offset;
-    uint64_t end; /* of its text; 0: not known. exact: it is, and not only that it is not before the document's end */
+    uint64_t end; /* end of its text; 0: unknown. Unless `exact`, an upper bound */
     bool exact;
-    bool whole; /* all its ids were seen */
+    bool whole; /* all of its ids were hashed */
     const struct manifest_shard *shard;
-    uint64_t token, tokens;          /* where its ids begin in the shard, and their number */
-    unsigned char hash[HASH128_LEN]; /* of the ids, as 4 bytes each */
+    uint64_t token, tokens;          /* index of its first id in the shard, and number of its ids */
+    unsigned char hash[HASH128_LEN]; /* of the ids, widened to 4 bytes each */
 };
 
-/* Ids that are being hashed. */
+/* A sample whose ids are being hashed. */
 struct check_track {
     bool on;
     size_t sample;
-    uint64_t from, to; /* of the shard's ids; to UINT64_MAX: not known yet */
+    uint64_t from, to; /* range of the shard's ids; to UINT64_MAX: end not known yet */
     struct hash128 *hash;
 };
 
@@ -45,30 +45,30 @@ struct check_samples {
     struct check_sample *sample; /* owned */
     size_t n, cap;
     struct check_track track[N_TRACKS];
-    const struct manifest_shard *shard; /* that is read now */
-    bool carries;                       /* TRACK_LAST goes on in the next shard */
-    size_t every;                       /* edges of each shard, or of each so-many-th */
-    uint64_t documents, next_row;       /* of the shard: begun so far; the next to be taken from the table */
-    uint64_t step;                      /* about every so many documents */
+    const struct manifest_shard *shard; /* the shard being read */
+    bool carries;                       /* TRACK_LAST continues in the next shard */
+    size_t every;                       /* sample the edges of every Nth shard */
+    uint64_t documents, next_row;       /* of the shard: documents begun so far; the next to sample */
+    uint64_t step;                      /* sample about every Nth document */
     size_t row_before;                  /* the sample whose text ends where the next document begins; SIZE_MAX: none */
-    char **name;                        /* owned: names from tables */
+    char **name;                        /* owned: source names from tables */
     size_t n_names, cap_names;
 };
 
 int check_samples_init(struct check_samples *x, const struct manifest *m, const struct input_form *form, struct err *e);
 void check_samples_free(struct check_samples *x); /* a zeroed one is fine */
 
-/* A shard begins; its documents and ids follow, as its format reads them. token: the number of ids of the shard before
- * these; n: their number. */
+/* Begins a shard; its documents and ids follow, as its format reads them. token: how many ids of the shard come before;
+ * n: number of ids. */
 int check_samples_shard(struct check_samples *x, const struct manifest_shard *s, struct err *e);
 int check_samples_begin(struct check_samples *x, const struct document *d, uint64_t token, struct err *e);
 void check_samples_ids(struct check_samples *x, const unsigned char *p, size_t n, unsigned width, uint64_t token);
 void check_samples_end(struct check_samples *x, uint64_t token);
 
-/* All shards are read: only the samples that are whole stay, by source, and in the order in which they can be read. */
+/* After the last shard: keeps only complete samples, sorted by source and in the order in which they can be read. */
 void check_samples_finish(struct check_samples *x);
 
-/* Adds ids to a hash as the samples have them. */
+/* Adds ids to a hash as for the samples: 4 bytes each. */
 void check_hash_ids(struct hash128 *h, const unsigned char *p, size_t n, unsigned width);
 
 #endif

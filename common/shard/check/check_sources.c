@@ -12,14 +12,14 @@
 
 enum { BLOCK = 1 << 20 };
 
-/* ---- The text of a source, read from start to end; of a plain file what is not needed is passed over ---- */
+/* ---- The text of a source, read from start to end, skipping unneeded parts of plain files ---- */
 
 struct source_text {
     const char *path;
     struct input *in;
-    int fd;        /* of a plain file; else -1 */
-    uint64_t at;   /* offset in the text of the window's first byte that is not yet used */
-    uint64_t line; /* number of the line there, if all lines before were read */
+    int fd;        /* of an uncompressed file; else -1 */
+    uint64_t at;   /* offset in the text of the first unused byte of the window */
+    uint64_t line; /* line number there, if all lines before were read */
     struct buf window;
     size_t used;
 };
@@ -48,7 +48,7 @@ static size_t have(const struct source_text *t)
     return t->window.len - t->used;
 }
 
-/* Reads more. 1; 0: the text has ended; -1. */
+/* Reads more. 1; 0: end of the text; -1. */
 static int fill(struct source_text *t, struct err *e)
 {
     if (t->used) {
@@ -79,7 +79,7 @@ static int ends_early(const struct source_text *t, const struct check_sample *s,
     return s->by_line ? err_place_line(e, t->path, s->line) : err_place(e, t->path, s->offset);
 }
 
-/* Goes to an offset, of s or not far before it. */
+/* Skips to an offset: that of s, or just before it. */
 static int skip_to(struct source_text *t, const struct check_sample *s, uint64_t offset, struct err *e)
 {
     while (t->at + have(t) < offset) {
@@ -96,7 +96,7 @@ static int skip_to(struct source_text *t, const struct check_sample *s, uint64_t
     return 0;
 }
 
-/* Goes to the beginning of a line. */
+/* Skips to the beginning of the sample's line. */
 static int skip_lines(struct source_text *t, const struct check_sample *s, struct err *e)
 {
     while (t->line < s->line) {
@@ -110,8 +110,8 @@ static int skip_lines(struct source_text *t, const struct check_sample *s, struc
     return 0;
 }
 
-/* Makes the window hold n bytes, or all up to and including a byte `stop`. Sets *n to their number; less if the text
- * ends. */
+/* Fills the window with *n bytes, or with all up to and including a byte `stop`. Sets *n to their number, which is
+ * smaller if the text ends. */
 static int hold(struct source_text *t, int stop, uint64_t *n, struct err *e)
 {
     size_t seen = 0;
@@ -130,7 +130,7 @@ static int hold(struct source_text *t, int stop, uint64_t *n, struct err *e)
     return more;
 }
 
-/* Goes to an offset where a line should begin. 1; 0: none begins there. */
+/* Skips to an offset where a line should begin. 1; 0: no line begins there; -1. */
 static int skip_to_line(struct source_text *t, const struct check_sample *s, struct err *e)
 {
     if (s->offset == 0)
@@ -164,7 +164,7 @@ static int differs(const struct check_sample *s, const char *path, struct err *e
     return s->by_line ? err_place_line(e, path, s->line) : err_place(e, path, s->offset);
 }
 
-/* Whether the ids from number i on are those of the sample. */
+/* Whether the encoded ids from index i on are those of the sample. */
 static bool equal_from(struct comparison *k, const struct check_sample *s, uint64_t i)
 {
     unsigned char hash[HASH128_LEN];
@@ -188,7 +188,8 @@ static bool is_special(const struct check_encoder *c, uint64_t i)
     return false;
 }
 
-/* Whether the sample is one of several documents of the text: then one before or after a special token. */
+/* Whether the sample is one of several documents in the text: it must then begin at a special token or directly after
+ * one. */
 static bool is_within(struct comparison *k, const struct check_sample *s)
 {
     uint64_t n = k->c->ids.len / k->c->width;
@@ -202,7 +203,7 @@ static bool is_within(struct comparison *k, const struct check_sample *s)
     return false;
 }
 
-/* exact: the text is the whole document, and nothing else. */
+/* exact: the text is exactly the document. */
 static int compare(struct comparison *k, const struct check_sample *s, const char *path, bool exact, struct err *e)
 {
     struct err why;
@@ -216,15 +217,15 @@ static int compare(struct comparison *k, const struct check_sample *s, const cha
     return good ? 0 : differs(s, path, e);
 }
 
-/* Goes to where the text of a sample begins. 1; 0: it is not known; -1. */
+/* Skips to the beginning of a sample's text. 1; 0: its position is unknown; -1. */
 static int find_text(const struct comparison *k, struct source_text *t, const struct check_sample *s, struct err *e)
 {
-    if (k->form->place == PLACE_LINE && !s->by_line) /* some places in lines are made up: see tokenize.c */
+    if (k->form->place == PLACE_LINE && !s->by_line) /* some offsets within lines are synthetic: see tokenize.c */
         return skip_to_line(t, s, e);
     return (s->by_line ? skip_lines(t, s, e) : skip_to(t, s, s->offset, e)) ? -1 : 1;
 }
 
-/* 1; 0: its place in the text is not known; -1. */
+/* 1; 0: its position in the text is unknown; -1. */
 static int check_sample(struct comparison *k, struct source_text *t, const struct check_sample *s, struct err *e)
 {
     int stop = k->form->end;
@@ -240,7 +241,7 @@ static int check_sample(struct comparison *k, struct source_text *t, const struc
     return compare(k, s, t->path, s->exact && s->offset + n == s->end, e) ? -1 : 1;
 }
 
-/* All samples [from, to), which are of one source. Those by line come last, and need the text from its start. */
+/* Checks samples [from, to), all of one source. Those located by line come last, and read the text from its start. */
 static int check_source(struct comparison *k, const char *path, size_t from, size_t to, uint64_t *n, struct err *e)
 {
     struct source_text t;
@@ -268,13 +269,13 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Whether a file is a source: of the same name; or, if none has that, of the same last part. */
+/* Whether a file is a source: by name or, if by_part, by the last component of the path. */
 static bool is_source(const char *path, const char *source, bool by_part)
 {
     return by_part ? strcmp(last_part(path), last_part(source)) == 0 : strcmp(path, source) == 0;
 }
 
-/* 1; 0: there is a file, but no sample is from it. */
+/* 1; 0: the file exists, but no sample is from it; -1. */
 static int check_file(struct comparison *k, const char *path, uint64_t *n, struct err *e)
 {
     const struct check_samples *x = k->x;

@@ -24,17 +24,17 @@ struct check {
     struct model model;
     struct check_samples samples;
     struct check_encoder encoder;
-    bool holes;        /* the model has no tokens for some ids */
-    uint64_t n_ids;    /* all ids must be smaller */
-    bool encodes;      /* documents are encoded anew: samples are taken */
-    uint64_t compared; /* their number */
-    int without;       /* number of files of which none was */
-    /* Of the current shard. */
+    bool holes;        /* some ids below n_ids have no token */
+    uint64_t n_ids;    /* exclusive limit of ids */
+    bool encodes;      /* documents are sampled and re-encoded */
+    uint64_t compared; /* number of documents compared */
+    int without;       /* number of files without any */
+    /* State of the current shard. */
     const struct manifest_shard *shard;
-    uint64_t token; /* its ids so far */
+    uint64_t token; /* number of its ids so far */
 };
 
-/* ---- Files that nobody knows ---- */
+/* ---- Unknown files ---- */
 
 static int by_name(const void *p, const void *q)
 {
@@ -54,7 +54,7 @@ static bool looks_like_shard(const char *name)
     return false;
 }
 
-/* below: a directory in DIR, with a slash; or "". */
+/* below: a directory in DIR, with a trailing slash; or "". */
 static int check_names(const struct check *c, const char *const *name, size_t n, const char *below, struct err *e)
 {
     char *path = fd_path(c->dir, below, e);
@@ -74,7 +74,7 @@ static int check_names(const struct check *c, const char *const *name, size_t n,
     return rc;
 }
 
-/* Readers often take all files of a kind that they find. */
+/* Refuses unknown files that look like shards: training programs often read every file of a kind in a directory. */
 static int check_unknown(const struct check *c, struct err *e)
 {
     const struct manifest *m = &c->manifest;
@@ -99,7 +99,7 @@ static int check_unknown(const struct check *c, struct err *e)
 
 /* ---- Ids ---- */
 
-/* The index of the first of n ids that is no token; n: all are. */
+/* The index of the first of n ids that is not a token; n: all are tokens. */
 static size_t first_wrong(const struct check *c, const unsigned char *p, size_t n, unsigned width)
 {
     size_t i = shard_ids_beyond(p, n, width, c->n_ids);
@@ -112,7 +112,7 @@ static size_t first_wrong(const struct check *c, const unsigned char *p, size_t 
     return i;
 }
 
-/* For messages: that id number i of some is no token. */
+/* Reports that id i of p is not a token. Returns -1. */
 static int wrong(const struct check *c, const unsigned char *p, size_t i, unsigned width, struct err *e)
 {
     char *path = fd_path(c->dir, c->shard->file[0].name, e);
@@ -159,7 +159,7 @@ static int take_flush(void *ctx, struct err *e)
     return 0;
 }
 
-/* Reads all documents of a shard, as the format does: no id is beyond the vocabulary; samples are taken. */
+/* Reads all documents of a shard by its format, checks that all ids are tokens, and takes samples. */
 static int check_shard(struct check *c, const struct manifest_shard *s, struct err *e)
 {
     struct document_sink sink = {take_begin, take_ids, take_end, take_flush, c};
@@ -217,7 +217,7 @@ static int check_model(struct check *c, struct err *e)
     return check_encoder_init(&c->encoder, m, &c->model, name, e);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole check ---- */
 
 static int report(const struct check *c, struct err *e)
 {
@@ -274,7 +274,7 @@ static int check_all(struct check *c, struct err *e)
 
 /* ---- The manifest ---- */
 
-/* The whole text must be the one that is written for these shards: so totals and order are right. */
+/* The text must be byte for byte what bpe-shard writes for these shards; this also checks totals and order. */
 static int check_text(const struct manifest *m, const char *path, const struct buf *text, struct err *e)
 {
     struct buf again = {0};
@@ -306,8 +306,8 @@ static int no_manifest(const char *dir, struct err *e)
     return err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it, so it is no directory of shards", dir);
 }
 
-/* Reads dir/manifest.json (*m is zeroed), and checks that its text is what is written for it: so the totals. -1:
- * EX_DATAERR; EX_NOINPUT: there is none; EX_TEMPFAIL: not yet. */
+/* Reads dir/manifest.json to *m, which is zeroed, and checks that its text is what bpe-shard writes. -1: EX_DATAERR;
+ * EX_NOINPUT: no manifest; EX_TEMPFAIL: no manifest yet. */
 static int check_manifest(struct manifest *m, const char *dir, struct err *e)
 {
     struct buf text = {0};
@@ -321,8 +321,6 @@ static int check_manifest(struct manifest *m, const char *dir, struct err *e)
     free(path);
     return rc;
 }
-
-/* ---- All ---- */
 
 int shard_check(const char *dir, const struct shard_check_options *o, struct err *e)
 {

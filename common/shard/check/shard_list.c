@@ -33,7 +33,7 @@ static int put_totals(struct buf *out, const struct manifest *m, struct err *e)
     return 0;
 }
 
-/* What all shards have in common, and whether they are all there. */
+/* The facts that all shards share, and whether the directory is complete. */
 static int put_facts(struct buf *out, const struct manifest *m, struct err *e)
 {
     return buf_printf(out, e, "%s, %s, %s order, model %016llx, vocabulary %llu\n%s\n", m->plan.format->name,
