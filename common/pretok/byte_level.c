@@ -21,7 +21,7 @@ static bool is_printable(unsigned b)
     return (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
 }
 
-/* The map in both directions; built when first needed. */
+/* The map in both directions; built on first use. */
 static struct {
     uint16_t point[N_BYTES];
     int16_t byte[N_POINTS]; /* -1: no byte has this code point */
@@ -85,8 +85,8 @@ int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err
     return 0;
 }
 
-/* Most tokens are at most 16 characters that stand for themselves, perhaps after a space: these are handled without a
- * branch that depends on the length. BYTE_LEVEL_NOT: it is not such a token. */
+/* Most tokens are at most 16 characters that stand for themselves, perhaps after a space. This handles them without a
+ * branch on the length. BYTE_LEVEL_NOT: it is another kind of token. */
 static inline size_t get_short(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t space = p[0] == 0xC4 && p[1] == 0xA0 && n > 1; /* U+0120 */

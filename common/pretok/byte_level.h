@@ -1,7 +1,7 @@
 /* byte_level.h - a token's bytes as readable text: the byte-to-unicode map of GPT-2.
  *
- * It writes any bytes as readable UTF-8: the 188 bytes 21-7E, A1-AC and AE-FF as the code point of their value, the
- * other 68, in increasing order, as U+0100, U+0101, ... (a space is U+0120).
+ * The map turns any byte into a readable character. The 188 bytes 21-7E, A1-AC and AE-FF become the code point of the
+ * same value; the other 68 become, in increasing order, U+0100, U+0101, ... (a space is U+0120).
  */
 #ifndef BPE_PRETOK_BYTE_LEVEL_H
 #define BPE_PRETOK_BYTE_LEVEL_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BYTE_LEVEL_PAD 24 /* bytes after the end that byte_level_get may read, and write */
+#define BYTE_LEVEL_PAD 24 /* bytes past the end that byte_level_get may read and write */
 #define BYTE_LEVEL_NOT SIZE_MAX
 
 /* The 256 bytes in the order of their code points in the map: "!" first. */
@@ -24,9 +24,9 @@ size_t byte_level_char(unsigned char to[2], unsigned char byte);
 /* Appends the characters of n bytes. -1: out of memory. */
 int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
-/* The inverse: writes the bytes that the characters p[0 .. n) stand for to `to` (room for n bytes and BYTE_LEVEL_PAD; p
- * has BYTE_LEVEL_PAD readable bytes after its end). Returns how many, or BYTE_LEVEL_NOT if p has anything but
- * characters of the map; p need not be valid UTF-8. */
+/* The inverse: decodes the characters p[0 .. n) to bytes at `to`, which has room for n + BYTE_LEVEL_PAD bytes;
+ * BYTE_LEVEL_PAD bytes after p[n) must be readable. Returns the number of bytes, or BYTE_LEVEL_NOT if p has anything
+ * except characters of the map. p need not be valid UTF-8. */
 size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n);
 
 #endif

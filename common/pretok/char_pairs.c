@@ -8,7 +8,7 @@
 
 enum {
     BITS_MIN = 12,
-    BITS_PER_PAIR = 32, /* so few of other pairs seem to be in the set */
+    BITS_PER_PAIR = 32, /* keeps false positives at about 1 in 32 or less */
 };
 
 static size_t n_bytes(const struct char_pairs *s)
@@ -85,8 +85,8 @@ static inline bool are_pair(const struct char_pairs *s, uint32_t a, uint32_t b)
     return in_set || (s->known && !is_known(s, a) && !is_known(s, b));
 }
 
-/* The ends of pretokens in ASCII text after the character *a, which is one, too; *at is moved. Without a branch for a
- * cut, which could not be predicted. */
+/* Writes the ends of pretokens in the ASCII text at *at, which follows the ASCII character *a; moves both. There is no
+ * branch on whether to split, because it could not be predicted. */
 static size_t scan_ascii(const struct char_pairs *s, const unsigned char *text, size_t len, size_t *at, uint32_t *a,
                          uint32_t *ends, size_t max)
 {

@@ -1,4 +1,4 @@
-/* metaspace.h - text in which U+2581 is the same as a space, as SentencePiece writes it (Hugging Face: Metaspace). */
+/* metaspace.h - text in which U+2581 means a space, as in SentencePiece (Hugging Face: Metaspace). */
 #ifndef BPE_PRETOK_METASPACE_H
 #define BPE_PRETOK_METASPACE_H
 
@@ -8,21 +8,21 @@
 #define METASPACE "\xE2\x96\x81" /* U+2581, a low block */
 enum { METASPACE_LEN = sizeof METASPACE - 1 };
 
-/* When a prefix is put before the text between special tokens. */
+/* When a prefix is added before the text between special tokens. */
 enum prefix_place {
     PREFIX_IF_MISSING, /* unless the text begins with it */
     PREFIX_ALWAYS,
-    PREFIX_FIRST, /* where the text of a source, or of a document, begins, and unless it begins with it */
+    PREFIX_FIRST, /* at the start of a source or document, unless the text begins with it */
     N_PREFIX_PLACES,
 };
 
-/* As records and models show them. */
+/* Their names in records and models. */
 extern const char *const prefix_place_names[N_PREFIX_PLACES];
 
 struct metaspace {
     bool on;
-    bool split; /* a pretoken begins at each space; else there is one pretoken, which the model's tokens divide */
-    bool cut;   /* text may be cut between 0x0A and a letter: no token of the model is on both sides */
+    bool split; /* a pretoken begins at each space; otherwise the text is one pretoken, split by the model's tokens */
+    bool cut;   /* text may be cut between 0x0A and a letter: no token of the model spans the two */
     enum prefix_place place;
 };
 
@@ -32,7 +32,7 @@ bool metaspace_in(const unsigned char *p, size_t n);
 /* Copies p[0 .. n) with each U+2581 as a space; `to` has room for n bytes, and may be p. Returns the length. */
 size_t metaspace_replace(unsigned char *to, const unsigned char *p, size_t n);
 
-/* How many bytes of p became the first n of such a copy. */
+/* The number of bytes of p that became the first n bytes of such a copy. */
 size_t metaspace_origin(const unsigned char *p, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 static void pack_keys(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       const struct key12_slots *slots)
 {
-    uint64_t longer = 0; /* of 64 */
+    uint64_t longer = 0; /* bits of up to 64 pretokens */
     for (size_t i = 0; i < n; start = ends[i++]) {
         size_t len = ends[i] - start;
         bool is_longer = len > KEY12_MAX;

@@ -27,7 +27,7 @@ struct key12 {
     uint32_t tail;
 };
 
-/* The shift that puts a byte into the last place in memory of an integer of 4 or 8 bytes. */
+/* The shift that moves a byte to the last position in memory of an integer of 4 or 8 bytes. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
 #else
@@ -126,13 +126,13 @@ static inline size_t table_next_slot(size_t at, unsigned shift)
 struct key12_slots {
     const uint64_t *secret; /* [3], of key12_hash; borrowed */
     unsigned shift;
-    size_t spare; /* a slot for pretokens without a key: a free one, or the caller looks at tail, which is 0 */
+    size_t spare; /* the slot of pretokens without a key: a free one, unless the caller checks whether tail is 0 */
 };
 
-/* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has
- * its bit in longer[] set, a key of 0, and the spare slot: so a loop over all of them needs no branch on the length,
- * and its vectors are stored without gaps. Items from n on are undefined, but for the bits of longer[] up to the end
- * of their word: these are 0. */
+/* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has its
+ * bit in longer[] set, a key of 0, and the spare slot, so that a loop over all pretokens needs no branch on the length
+ * and vectors are stored without gaps. Items from n on are undefined, except the bits of longer[] up to the end of
+ * their word, which are 0. */
 struct key_batch {
     size_t n;
     _Alignas(64) uint64_t head[KEY_BATCH];
@@ -149,14 +149,14 @@ typedef void pack_keys_fn(struct key_batch *b, const unsigned char *text, size_t
 /* The fastest version at the current simd_level(). */
 pack_keys_fn *pack_keys_best(void);
 
-/* The versions it chooses from; those with vectors are NULL if the compiler does not have the instructions. */
+/* The versions it chooses from; vector versions are NULL if the compiler does not support the instructions. */
 extern pack_keys_fn *const pack_keys_plain, *const pack_keys_neon, *const pack_keys_sse2, *const pack_keys_avx2,
                                                                                               *const pack_keys_avx512;
 
 /* ---- For the versions that make the keys of four pretokens at a time ---- */
 
-/* The ends of four pretokens, of which n >= 1 are left. If there are fewer, they are put into last, and the others are
- * empty: they end where the last one does. */
+/* The ends of the next four pretokens; n >= 1 are left. If n < 4, they are copied to `last` and followed by empty
+ * pretokens, which end where the last one does. */
 static inline const uint32_t *four_ends(const uint32_t *ends, size_t n, uint32_t last[4])
 {
     if (n >= 4)
@@ -166,8 +166,9 @@ static inline const uint32_t *four_ends(const uint32_t *ends, size_t n, uint32_t
     return last;
 }
 
-/* Notes which of the four pretokens from i on are longer than KEY12_MAX, a bit each; i is a multiple of four. longer:
- * what this returned for the four before, 0 for the first; it is put into b->longer when 64 are known, or all n. */
+/* Records which of the four pretokens from i on are longer than KEY12_MAX, one bit each; i is a multiple of four.
+ * longer: what the call for the previous four returned; 0 at first. The bits are stored in b->longer when 64 of them,
+ * or all n, are known. */
 static inline uint64_t note_longer(struct key_batch *b, size_t i, size_t n, uint64_t longer, unsigned four)
 {
     longer |= (uint64_t)four << i % 64;

@@ -10,7 +10,7 @@ static inline __m256i load_two(const unsigned char *p, const unsigned char *q)
     return _mm256_loadu2_m128i((const __m128i *)(const void *)q, (const __m128i *)(const void *)p);
 }
 
-/* x * y of 64 bits, modulo 2^64, from products of 32. */
+/* 64-bit x * y modulo 2^64, from 32-bit products. */
 static inline __m256i multiply(__m256i x, __m256i y)
 {
     __m256i middle =
@@ -38,7 +38,8 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         __m128i len = _mm_sub_epi32(end, from);
         __m128i is_longer = _mm_cmpeq_epi32(len, _mm_max_epu32(len, _mm_set1_epi32(KEY12_MAX + 1)));
 
-        /* Shifted by 64 or more, `ones` is 0; a difference below 0 counts as more, except with saturation. */
+        /* `ones` shifted by 64 or more is 0. A negative difference counts as 64 or more, unless the subtraction
+         * saturates at 0. */
         __m256i even = load_two(text + at[0], text + at[2]), odd = load_two(text + at[1], text + at[3]);
         __m256i len64 = _mm256_cvtepu32_epi64(_mm_andnot_si128(is_longer, len)), len_bits = _mm256_slli_epi64(len64, 3);
         __m256i keep = _mm256_srlv_epi64(ones, _mm256_subs_epu16(bits, len_bits));

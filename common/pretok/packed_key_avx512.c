@@ -1,5 +1,5 @@
 /* packed_key_avx512.c - see packed_key.h: the keys of a batch, with AVX-512: eight pretokens at a time are loaded,
- * masked and hashed. A pretoken takes 0.9 ns; 3.0 in plain C. */
+ * masked and hashed. A pretoken takes 0.9 ns, against 3.0 ns in plain C. */
 #include "pretok/packed_key.h"
 
 #ifdef __AVX512VBMI2__
@@ -41,7 +41,8 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         __mmask8 fits = _mm256_mask_cmple_epu32_mask(all, len, _mm256_set1_epi32(KEY12_MAX));
         longer_bytes[i / 8] = all & (unsigned char)~fits;
 
-        /* Shifted by 64 or more, `ones` is 0; a difference below 0 counts as more, except with saturation. */
+        /* `ones` shifted by 64 or more is 0. A negative difference counts as 64 or more, unless the subtraction
+         * saturates at 0. */
         __m512i even = load_four(text, at), odd = load_four(text, at + 1);
         __m512i len64 = _mm512_cvtepu32_epi64(len), len_bits = _mm512_slli_epi64(len64, 3);
         __m512i keep = _mm512_srlv_epi64(ones, _mm512_subs_epu16(bits, len_bits));

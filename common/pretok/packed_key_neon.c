@@ -5,25 +5,25 @@
 #if defined __AARCH64EL__ && defined __ARM_NEON
 #include <arm_neon.h>
 
-/* The first len bytes of p, and zeros. */
+/* The first len bytes of p, padded with zeros. */
 static inline uint64x2_t load_first(const unsigned char *p, size_t len)
 {
     return vreinterpretq_u64_u8(vandq_u8(vld1q_u8(p), vld1q_u8(keep_first(len))));
 }
 
-/* What slots are made with, in each lane; the second secret in two halves. */
+/* The parameters of the slot computation, copied to each lane; the second secret in two halves. */
 struct lanes {
     uint64x2_t xor, spare;
     uint32x2_t times_low, times_high, tail_times;
     int64x2_t shift;
 };
 
-/* The slots of two keys: key12_hash; is_longer has a mask for each. */
+/* The slots of two keys, by key12_hash; is_longer has a mask for each. */
 static inline uint64x2_t two_slots(const struct lanes *with, uint64x2_t head, uint32x2_t tail, uint32x2_t is_longer)
 {
     uint64x2_t x = vmlal_u32(veorq_u64(head, with->xor), tail, with->tail_times);
     x = veorq_u64(x, vshrq_n_u64(x, 32));
-    /* A product modulo 2^64 from those of 32 bits. */
+    /* A product modulo 2^64, from 32-bit products. */
     uint32x2_t low = vmovn_u64(x), high = vshrn_n_u64(x, 32);
     uint64x2_t middle = vmlal_u32(vmull_u32(high, with->times_low), low, with->times_high);
     uint64x2_t hash = vmlal_u32(vshlq_n_u64(middle, 32), low, with->times_low);

@@ -4,26 +4,26 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* The first len bytes of p, and zeros. */
+/* The first len bytes of p, padded with zeros. */
 static inline __m128i load_first(const unsigned char *p, size_t len)
 {
     return _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)p),
                          _mm_loadu_si128((const __m128i *)(const void *)keep_first(len)));
 }
 
-/* x * y of 64 bits, modulo 2^64, from products of 32. */
+/* 64-bit x * y modulo 2^64, from 32-bit products. */
 static inline __m128i multiply(__m128i x, __m128i y)
 {
     __m128i middle = _mm_add_epi64(_mm_mul_epu32(_mm_srli_epi64(x, 32), y), _mm_mul_epu32(x, _mm_srli_epi64(y, 32)));
     return _mm_add_epi64(_mm_mul_epu32(x, y), _mm_slli_epi64(middle, 32));
 }
 
-/* What slots are made with, in each lane. */
+/* The parameters of the slot computation, copied to each lane. */
 struct lanes {
     __m128i secret[3], spare, shift;
 };
 
-/* The slots of two keys: key12_hash; tail has 64 bits each, and is_longer a mask of them. */
+/* The slots of two keys, by key12_hash. Each has 64 bits in tail and a 64-bit mask in is_longer. */
 static inline __m128i two_slots(const struct lanes *with, __m128i head, __m128i tail, __m128i is_longer)
 {
     __m128i x = _mm_add_epi64(_mm_xor_si128(head, with->secret[0]), _mm_mul_epu32(tail, with->secret[2]));
@@ -41,7 +41,7 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         _mm_set1_epi64x((long long)slots->spare),
         _mm_cvtsi32_si128((int)slots->shift),
     };
-    const __m128i sign = _mm_set1_epi32(INT32_MIN); /* there are only comparisons of signed numbers */
+    const __m128i sign = _mm_set1_epi32(INT32_MIN); /* SSE2 compares only signed numbers */
     const __m128i longest = _mm_set1_epi32(INT32_MIN + KEY12_MAX);
     __m128i before = _mm_cvtsi32_si128((int)start); /* where the first of the next four starts */
     uint64_t longer = 0;

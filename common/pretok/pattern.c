@@ -12,8 +12,8 @@
 #define BEFORE_NUMBERS CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define AFTER_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
 
-/* The words of o200k: upper case, then lower case, at least one of them. `but`: what neither has; `after`: what follows
- * a word. */
+/* The words of o200k: upper case, then lower case, at least one letter. `but` excludes characters from both classes;
+ * `after` is what may follow a word. */
 #define UPPER(but) "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}" but "]"
 #define LOWER(but) "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}" but "]"
 #define WORDS(but, after)                                                                                              \
@@ -65,8 +65,8 @@ static const struct pattern patterns[PATTERN_N] = {
     {PATTERN_BYTES, "bytes", {NULL}, NULL, 0, false},
 };
 
-/* Other spellings of the same regexes: the release of GPT-2; tiktoken's gpt2, before 0.8 and since; the same for
- * cl100k, where Hugging Face's is tiktoken's before 0.8; nanochat's own. */
+/* Other spellings of the same regexes: the original release of GPT-2; tiktoken's gpt2 before 0.8 and since; tiktoken's
+ * cl100k before 0.8 (which gives Hugging Face's pretokens) and since; nanochat's own. */
 static const struct pattern_variant variants[] = {
     {PATTERN_GPT2, "'s|'t|'re|'ve|'m|'ll|'d| ?[\\p{L}]+| ?[\\p{N}]+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
     {PATTERN_GPT2, "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
@@ -151,7 +151,7 @@ const struct pattern_variant *pattern_variant_at(size_t i)
     return i < sizeof variants / sizeof *variants ? &variants[i] : NULL;
 }
 
-/* Whether a regex has this text, where a CR or LF in it equals \r or \n. */
+/* Whether a regex has this text, taking a literal CR or LF in it as \r or \n. */
 static bool is_text(struct str regex, const char *text)
 {
     const unsigned char *p = regex.p, *end = p + regex.len;

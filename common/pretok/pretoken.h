@@ -1,6 +1,5 @@
-/* pretoken.h - a string of bytes and how often it occurred, as the count table, the records and the trainer pass it to
- * each other, and how it is encoded as bytes.
- */
+/* pretoken.h - a byte string and how often it occurred, as the count table, the records and the trainer pass it to each
+ * other, and its encoding. */
 #ifndef BPE_PRETOK_PRETOKEN_H
 #define BPE_PRETOK_PRETOKEN_H
 
@@ -10,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PRETOKEN_PAD 24 /* bytes that must be readable after the last of a "padded" pretoken (any content) */
+#define PRETOKEN_PAD 24 /* bytes that must be readable after a "padded" pretoken (any content) */
 
 struct pretoken {
     const unsigned char *p; /* borrowed; not terminated */
@@ -30,7 +29,7 @@ static inline size_t pretoken_encoded_len(const struct pretoken *w)
     return varint_len(w->len) + w->len + varint_len(w->count);
 }
 
-/* Writes it at `to`, which has room for pretoken_encoded_len. Returns the end of what was written. */
+/* Writes the encoding at `to`, which has room for pretoken_encoded_len(w) bytes. Returns its end. */
 static inline unsigned char *pretoken_put(unsigned char *to, const struct pretoken *w)
 {
     to += varint_put(to, w->len);
@@ -39,7 +38,7 @@ static inline unsigned char *pretoken_put(unsigned char *to, const struct pretok
     return to + varint_put(to, w->count);
 }
 
-/* Reads the next one; its bytes are borrowed from the cursor's. An error if it has no bytes, or a count of 0. */
+/* Reads the next pretoken; its bytes are borrowed from the cursor's. Sets c->bad if it has no bytes or a count of 0. */
 static inline struct pretoken pretoken_get(struct cursor *c)
 {
     const struct str bytes = get_str(c);

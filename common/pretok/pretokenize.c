@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink evict each other from caches: 3 % */
+enum { BATCH = 4096 }; /* pretokens at a time; with 512, scanner and sink evict each other from caches: 3 % slower */
 
-/* The scanner for the pattern, by its name or by regexes. */
+/* Opens the scanner for the pattern, which is a name or regexes. */
 static int open_scanner(struct pretokenizer *w, const struct rules *r, struct err *e)
 {
     const struct pattern *known = rules_builtin(r);
@@ -35,7 +35,7 @@ static int check_prefix(struct str prefix, struct err *e)
                : err_set(e, EX_DATAERR, "a prefix of %zu bytes, which is not one character", prefix.len);
 }
 
-/* Puts the normal form of a special token that is found in normalized text; and the number of its bytes. */
+/* Appends the prefix and the normal form of a special token that is found in normalized text; *len is their length. */
 static int put_late(struct buf *text, const struct rules *r, struct str prefix, size_t i, size_t *len, struct err *e)
 {
     const struct str s = r->special[i].text;
@@ -50,14 +50,14 @@ static int put_late(struct buf *text, const struct rules *r, struct str prefix, 
     return 0;
 }
 
-/* Whether a normalizer puts the prefix before text, and so before special tokens that are found in what it makes. */
+/* Whether a normalizer puts the prefix before text, and so before special tokens that are found in normalized text. */
 static bool is_prepended(struct str prefix, const struct metaspace *s)
 {
     return prefix.len && s->place == PREFIX_ALWAYS;
 }
 
-/* Sets the normal forms of those special tokens that are found in normalized text: to[i], and where they have the
- * prefix, which is a space or U+2581 in the text, to[n_special + i] as well. */
+/* Sets the normal forms of the special tokens that are found in normalized text. Each goes to to[i]. If the prefix is
+ * prepended, to[n_special + i] is a second form, because the prefix can be either a space or U+2581 in the text. */
 static int set_late(struct pretokenizer *w, const struct rules *r, struct special_token *to, struct err *e)
 {
     const bool twice = is_prepended(r->prefix, &r->metaspace);
@@ -204,7 +204,7 @@ static bool begins_with(const unsigned char *p, size_t n, struct str s)
     return n >= s.len && memcmp(p, s.p, s.len) == 0;
 }
 
-/* Sets w->prefixed to the two, one after the other, as a scanner may read them. */
+/* Sets w->prefixed to `first` followed by p[0 .. n), padded for a scanner. */
 static int set_prefixed(struct pretokenizer *w, struct str first, const unsigned char *p, size_t n, struct err *e)
 {
     struct buf *b = &w->prefixed;
@@ -215,8 +215,9 @@ static int set_prefixed(struct pretokenizer *w, struct str first, const unsigned
     return 0;
 }
 
-/* The same for text that begins with the prefix, and is copied for that. A scanner that makes use of windows gets as
- * much of it as it needs for the first pretokens; any other all. *used: the bytes that these take. */
+/* Like pass_pretokens, for text that gets the prefix, in a copy. A scanner that streams gets only as much of the text
+ * as it needs for the first pretokens; any other scanner gets all of it. *used: the bytes of p that these pretokens
+ * take. */
 static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *used,
                          size_t *where, struct err *e)
 {
@@ -248,7 +249,7 @@ static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t 
     }
 }
 
-/* Whether the prefix is put before this text. */
+/* Whether the prefix goes before this text. */
 static bool wants_prefix(const struct pretokenizer *w, const unsigned char *p, size_t n)
 {
     const enum prefix_place place = w->metaspace.place;
@@ -256,7 +257,7 @@ static bool wants_prefix(const struct pretokenizer *w, const unsigned char *p, s
            (place == PREFIX_ALWAYS || !begins_with(p, n, w->prefix));
 }
 
-/* Passes on the pretokens of valid text; before them the prefix, if the text is the start. */
+/* Passes on the pretokens of valid text, with the prefix if the text gets it. */
 static ptrdiff_t pretokenize_spaced(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                     size_t *where, struct err *e)
 {
@@ -276,7 +277,7 @@ static ptrdiff_t pretokenize_spaced(struct pretokenizer *w, const unsigned char 
     return (ptrdiff_t)used + rest;
 }
 
-/* The same for text in which each U+2581 becomes a space first, if it is one by the rules: in a copy. */
+/* The same, but first replaces each U+2581 with a space, in a copy, if the rules treat it as a space. */
 static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                    size_t *where, struct err *e)
 {
@@ -294,7 +295,7 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return used < 0 ? -1 : (ptrdiff_t)metaspace_origin(p, (size_t)used);
 }
 
-/* Passes on one pretoken, which is copied. */
+/* Passes on a copy of s as one pretoken. */
 static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
 {
     const uint32_t end = (uint32_t)s.len;
@@ -304,11 +305,11 @@ static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
     return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
 }
 
-/* ---- Special tokens, and where they are ---- */
+/* ---- Special tokens and their positions ---- */
 
-/* The place in the text of which another was made that corresponds to byte `at` of that; never before an earlier one.
- * Where one place does not, since a part of the text was replaced as a whole: that where the part begins, and in *past
- * the number of bytes from there to `at`. */
+/* Maps byte `at` of a made text to an offset in the original. The offsets never decrease from call to call. Inside a
+ * part that was replaced as a whole, returns the offset where the part begins, and sets *past to the number of bytes
+ * from the start of its replacement to `at`. */
 static ptrdiff_t trace(struct pretokenizer *w, struct made_text *m, size_t at, size_t *past, struct err *e)
 {
     struct buf *b = &w->traced;
@@ -325,8 +326,8 @@ static ptrdiff_t trace(struct pretokenizer *w, struct made_text *m, size_t at, s
     return (ptrdiff_t)m->in;
 }
 
-/* The place in the window of byte `at` of the text that is searched for late tokens. Inside of what a part of the text
- * was replaced by it is as many bytes from where the part begins, and between characters. */
+/* Maps byte `at` of the text that is searched for late tokens to an offset in the window. Inside a replaced part, this
+ * is as many bytes after the start of the part, moved to the next character boundary. */
 static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *e)
 {
     size_t past = 0, none;
@@ -340,7 +341,7 @@ static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *
     if (w->cleaned.p) {
         if (trace(w, &w->cleaned, (size_t)to, &none, e) < 0)
             return -1;
-        struct made_text rest = w->cleaned; /* a copy: the next place may be that where the part begins */
+        struct made_text rest = w->cleaned; /* a copy, because the next position may be the start of this part */
         if ((to = trace(w, &rest, at, &none, e)) < 0)
             return -1;
         at = (size_t)to;
@@ -348,7 +349,7 @@ static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *
     return (ptrdiff_t)(w->stretch + w->segment + at);
 }
 
-/* Passes on a special token. end: where it ends in the text that is searched for it. */
+/* Passes on a special token. end: where it ends in the text that is searched. */
 static int pass_special(struct pretokenizer *w, bool late, const struct special_entry *t, size_t end, struct err *e)
 {
     ptrdiff_t after = late && w->sink.special ? place_in_window(w, end, e) : (ptrdiff_t)end;
@@ -357,8 +358,8 @@ static int pass_special(struct pretokenizer *w, bool late, const struct special_
     return after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, t->index, (size_t)after, e)) ? -1 : 0;
 }
 
-/* Passes on a late token that begins with the prefix, which a normalizer puts before the text p[0 .. n). Returns the
- * rest of it, in bytes of the text; 0 if there is none. *more: more text is needed to tell. */
+/* Passes on a late token that begins with the prefix, which a normalizer puts before p[0 .. n). Returns how many bytes
+ * of p the token takes; 0 if there is no such token. *more: more text is needed to decide. */
 static ptrdiff_t pass_first(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, bool *more,
                             struct err *e)
 {
@@ -373,7 +374,7 @@ static ptrdiff_t pass_first(struct pretokenizer *w, const unsigned char *p, size
 typedef ptrdiff_t stretch_fn(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                              size_t *where, struct err *e);
 
-/* Splits text at the special tokens, or at the late ones; what is between them goes to `between`. */
+/* Splits text at the special tokens, or (late) at the late ones; the text between them goes to `between`. */
 static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, const unsigned char *p, size_t n,
                        enum window_end end, size_t *where, struct err *e)
 {
@@ -425,9 +426,9 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
     }
 }
 
-/* ---- What is between special tokens ---- */
+/* ---- Text between special tokens ---- */
 
-/* Passes on text in normal form, in which late tokens are found. */
+/* Passes on text in normal form, in which late tokens are found first. */
 static ptrdiff_t pretokenize_normal(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                     size_t *where, struct err *e)
 {
@@ -435,8 +436,8 @@ static ptrdiff_t pretokenize_normal(struct pretokenizer *w, const unsigned char 
                      : pretokenize_valid(w, p, n, end, where, e);
 }
 
-/* The same as trace for what is left of a window, which is short: if nothing is changed in it from the border before it
- * on, it has as many bytes in the text. */
+/* Like trace, for the rest of a window, which is short. If normalization changes nothing between the last settled
+ * boundary and the end, the rest has as many bytes in the original. */
 static ptrdiff_t trace_rest(struct pretokenizer *w, struct made_text *m, size_t at, size_t *past, struct err *e)
 {
     size_t left = w->normal.len - at;
@@ -449,11 +450,11 @@ static ptrdiff_t trace_rest(struct pretokenizer *w, struct made_text *m, size_t 
     return trace(w, m, at, past, e);
 }
 
-/* The same for valid text: that which is in normal form already is not copied.
+/* The same for valid text that is not normalized yet. Text already in normal form is not copied.
  *
- * If the document continues, so much of the text is left to the next window as more text may change. A pretoken may
- * end inside of what a part of the text becomes, all of whose characters are left then: w->skip is where to go on in
- * it. This is right because the part is whole, so that it becomes the same in the next window. */
+ * If the document continues, text that later text may change is left to the next window. A pretoken may end inside the
+ * normal form of a part of the text. Then the whole part is left to the next window, and w->skip is where to resume in
+ * its normal form. This works because the part is complete, so it has the same normal form in the next window. */
 static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                         size_t *where, struct err *e)
 {
@@ -503,7 +504,8 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
     return trace(w, &w->cleaned, (size_t)used, &past, e);
 }
 
-/* The same for text with invalid bytes, each of which becomes a pretoken: a prefix before one does so, too. */
+/* The same for text with invalid bytes, each of which becomes a pretoken. A prefix before one is a pretoken of its own,
+ * too. */
 static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                    size_t *where, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* regex.c - see regex.h.
  *
- * One pass, by recursive descent: each item is appended to the output as it is read, and what repeats it then is
- * known.
+ * One pass, by recursive descent: each item is appended to the output as it is read. The repetition that follows it
+ * then completes or rewrites that output.
  */
 #include "pretok/regex.h"
 
@@ -14,30 +14,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY UINT32_MAX /* characters: no bound */
+#define MANY UINT32_MAX /* characters: no upper bound */
 
-enum { DEPTH = 100, BEHIND = 255 }; /* groups in groups; characters of a lookbehind */
+enum { DEPTH = 100, BEHIND = 255 }; /* levels of nested groups; characters in a lookbehind */
 
-/* Numbers of callouts: BLOCK is for BLOCK_LEN characters, each number after it for twice as many. */
+/* Callout numbers: BLOCK stands for BLOCK_LEN characters, each number after it for twice as many. */
 enum { ITERATION = 1, BLOCK = 2, LARGE_BLOCK = 5, BLOCK_LEN = 64, LARGE_BLOCK_LEN = 512 };
-/* Bytes of a class that is written only twice or once for that, as PCRE2 limits the size of a regex. */
+/* A class of more than LARGE_ATOM bytes is written only twice for blocks, one of more than HUGE_ATOM bytes once,
+ * because PCRE2 limits the size of a regex. */
 enum { LARGE_ATOM = 100, HUGE_ATOM = 1000 };
 
 struct parser {
     const unsigned char *start, *p, *end;
-    const unsigned char *fresh; /* where the innermost group begins: (?i) may stand there */
+    const unsigned char *fresh; /* start of the innermost group, where (?i) is allowed */
     struct buf *out;
     struct buf atom;      /* for counted repetitions */
-    struct char_set *set; /* to which members of a class go; NULL: they are written */
+    struct char_set *set; /* receives the members of a class; NULL: they are written */
     struct regex_uses uses;
     unsigned form, dialects;
-    size_t nth, n_inner, n_cuts; /* n_inner, n_cuts: classes in classes, and && and negated classes, so far */
+    size_t nth, n_inner, n_cuts; /* so far: nested classes; && and negated classes */
     int depth;
     bool caseless, behind; /* (?i); in a lookbehind */
     struct err *e;
 };
 
-/* What an item, or a branch, matches. */
+/* What an item or a branch matches. */
 struct part {
     uint32_t min, max; /* characters */
     unsigned folds;    /* of its caseless letters: see fold_of */
@@ -62,7 +63,7 @@ static int fail(const struct parser *p, const unsigned char *at, const char *fmt
     return err_set(p->e, EX_USAGE, "regex%s, byte %zu: %s", number, (size_t)(at - p->start), what);
 }
 
-/* Of a construct, the n bytes at `at`. */
+/* The error for an unsupported construct, the n bytes at `at`. */
 static int refuse(const struct parser *p, const unsigned char *at, size_t n)
 {
     if (n > (size_t)(p->end - at))
@@ -85,7 +86,7 @@ static int put_range(struct parser *p, uint32_t first, uint32_t last)
     return p->set ? char_set_add(p->set, first, last, p->e) : regex_put_range(p->out, first, last, p->e);
 }
 
-/* Writes a set, which it sorts; or adds it to the set that members go to. */
+/* Writes a set, after sorting it; or adds it to p->set. */
 static int put_set(struct parser *p, struct char_set *set, bool negated, bool in_class)
 {
     const struct char_range none = {0, 0x10FFFF};
@@ -124,7 +125,7 @@ static bool is_letter(uint32_t c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Reads the character at p->p, of a text that is valid UTF-8. */
+/* Reads the character at p->p; the text must be valid UTF-8. */
 static uint32_t next_char(struct parser *p)
 {
     uint32_t c = *p->p++;
@@ -135,8 +136,8 @@ static uint32_t next_char(struct parser *p)
     return c;
 }
 
-/* A bit for each ASCII letter that is part of a sequence which Oniguruma folds to one character: ss, ff, fi, fl,
- * st. */
+/* The bit of an ASCII letter that is part of a sequence that Oniguruma folds to one character (ss, ff, fi, fl, st); 0
+ * for any other. */
 static unsigned fold_of(uint32_t letter)
 {
     static const char letters[] = "filst";
@@ -144,7 +145,7 @@ static unsigned fold_of(uint32_t letter)
     return is_letter(letter) && found ? 1U << (found - letters) : 0;
 }
 
-/* Whether one of these letters before one of those is such a sequence. */
+/* Whether a letter in `before` followed by one in `after` is such a sequence. */
 static bool may_fold(unsigned before, unsigned after)
 {
     enum { F = 1, I = 2, L = 4, S = 8, T = 16 };
@@ -159,7 +160,7 @@ static bool has_no_case(uint32_t c)
     return without >> ugc_of(c) & 1;
 }
 
-/* The ASCII letter in its other case, and the other characters that fold to it. */
+/* Writes the ASCII letter in its other case, and the other characters that fold to it. */
 static int put_other_cases(struct parser *p, uint32_t letter)
 {
     uint32_t lower = letter | 0x20;
@@ -192,7 +193,7 @@ static int read_hex(struct parser *p, const unsigned char *at, uint32_t *c)
 
 enum escape { ESCAPE_CHAR, ESCAPE_CLASS, ESCAPE_OTHER };
 
-/* Reads what a backslash at p->p begins. A character goes to *c; a class, or anything else, is left where it is. */
+/* Reads the escape at p->p. A character goes to *c; a class, or anything else, is not consumed. */
 static int read_escape(struct parser *p, uint32_t *c)
 {
     static const char controls[] = "tnrfae", values[] = "\t\n\r\f\a\033";
@@ -201,7 +202,7 @@ static int read_escape(struct parser *p, uint32_t *c)
         return fail(p, at, "a backslash at the end");
     const char *control = memchr(controls, at[1], sizeof controls - 1);
     if (control || (at[1] > 0x1F && at[1] < 0x7F && !is_letter(at[1]) && !is_digit(at[1]))) {
-        if (strchr("<>", at[1]) && p->dialects & 1U << PATTERN_PCRE) /* the ends of words in fancy-regex */
+        if (strchr("<>", at[1]) && p->dialects & 1U << PATTERN_PCRE) /* word boundaries in fancy-regex */
             return refuse(p, at, 2);
         *c = control ? (uint32_t)values[control - controls] : at[1];
         p->p += 2;
@@ -234,7 +235,7 @@ static int put_han(struct parser *p, bool negated, bool in_class)
     return rc;
 }
 
-/* Writes the class that a backslash at p->p begins. */
+/* Writes the class of the escape at p->p. */
 static int take_class_escape(struct parser *p, bool in_class)
 {
     const unsigned char *at = p->p, *name;
@@ -242,7 +243,7 @@ static int take_class_escape(struct parser *p, bool in_class)
     char text[3] = "";
     bool negated = kind == 'D' || kind == 'S' || kind == 'P';
     p->p += 2;
-    if (p->caseless && in_class && negated) /* it has letters that Oniguruma lets several others match */
+    if (p->caseless && in_class && negated) /* it contains letters that Oniguruma also matches with several others */
         return refuse(p, at, 2);
     if (kind == 's' || kind == 'S')
         return put_space(p, negated, in_class);
@@ -270,7 +271,7 @@ static int take_class_escape(struct parser *p, bool in_class)
 
 /* ---- Classes in brackets ---- */
 
-/* Reads a character of a class, or writes a class in it: *is_char. */
+/* Reads a member of a class: a character (*is_char) goes to *c, a class is written. */
 static int take_member(struct parser *p, uint32_t *c, bool *is_char)
 {
     const unsigned char *at = p->p;
@@ -291,7 +292,7 @@ static int take_member(struct parser *p, uint32_t *c, bool *is_char)
     return 0;
 }
 
-/* The characters from first to last, and with (?i) those of their other cases. */
+/* Writes the characters from first to last and, with (?i), their other cases. */
 static int put_members(struct parser *p, const unsigned char *at, uint32_t first, uint32_t last, struct part *part)
 {
     if (first > last)
@@ -308,7 +309,7 @@ static int put_members(struct parser *p, const unsigned char *at, uint32_t first
     return 0;
 }
 
-/* A member of a class or a range of them, at p->p. A - is a character where it comes first or last. */
+/* Reads a member of a class, or a range of them, at p->p. A - is a character if it comes first or last. */
 static int take_members(struct parser *p, bool first, struct part *part)
 {
     const unsigned char *at = p->p;
@@ -331,9 +332,9 @@ static int take_members(struct parser *p, bool first, struct part *part)
     return is_char ? put_members(p, at, c, last, part) : 0;
 }
 
-/* ---- Classes of classes ---- */
+/* ---- Nested classes ---- */
 
-/* Whether the class at p->p has another in it, or is what several have in common. */
+/* Whether the class at p->p contains another class or a &&. */
 static bool has_classes(const struct parser *p)
 {
     const unsigned char *at = p->p + 1;
@@ -346,7 +347,7 @@ static bool has_classes(const struct parser *p)
     return false;
 }
 
-/* One operand of && is complete: *all becomes what it has in common with those before. */
+/* Adds a complete operand of &&: *all becomes its intersection with the operands before. */
 static int take_operand(struct char_set *all, struct char_set *operand, bool first, struct err *e)
 {
     if (first)
@@ -364,7 +365,7 @@ static bool is_ascii(const struct char_set *set)
 
 static int read_class(struct parser *p, struct char_set *set, struct part *part);
 
-/* The members of a class, up to its ] or a &&. */
+/* Reads the members of a class, up to its ] or a &&. */
 static int read_operand(struct parser *p, const unsigned char *open, bool first, struct part *part)
 {
     const unsigned char *from = p->p;
@@ -392,9 +393,9 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
     return rc;
 }
 
-/* Reads the class at p->p: its members, other classes in it, and what is on both sides of && only. Of a negated one
- * that has another class in it, and && or a second negation, Oniguruma may lose all characters from U+0080 on, if none
- * of these is in what it negates: refused. */
+/* Reads the class at p->p: its members, nested classes and intersections (&&). If a negated class contains another
+ * class, and && or a second negation, Oniguruma may lose all characters from U+0080 on unless one of them is in what is
+ * negated. So this is refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;
@@ -462,7 +463,7 @@ enum group { GROUP, GROUP_BEHIND, GROUP_LOOK, GROUP_ATOMIC, GROUP_CAPTURE, GROUP
 
 struct group_kind {
     const char *text; /* in the regex */
-    const char *put;  /* for PCRE2: a group has a number nowhere, as nothing can refer to it */
+    const char *put;  /* for PCRE2: no group is numbered, as nothing can refer to it */
     enum group group;
     int caseless; /* 1, 0; -1: as outside */
 };
@@ -553,7 +554,7 @@ static bool begins_repetition(const struct parser *p)
                                  : *p->p == '{' && p->end - p->p > 1 && (is_digit(p->p[1]) || p->p[1] == ','));
 }
 
-/* A number of at most five digits; false: there is none. */
+/* Reads at most six digits, enough for a number that is too large; false: there are none. */
 static bool read_number(struct parser *p, uint32_t *n)
 {
     const unsigned char *at = p->p;
@@ -583,7 +584,7 @@ static int read_braces(struct parser *p, struct repetition *r)
     return 0;
 }
 
-/* What repeats an item, at p->p. 1; 0: nothing; -1. */
+/* Reads the repetition at p->p. 1; 0: there is none; -1: error. */
 static int read_repetition(struct parser *p, struct repetition *r)
 {
     const unsigned char *at = p->p;
@@ -631,8 +632,8 @@ static int put_atom(struct parser *p, const char *before, const char *after)
     return 0;
 }
 
-/* A character any number of times, as large blocks, small blocks, and what is left. The numbers of characters come in
- * the same order as without blocks: falling, or with lazy repetitions, rising. (Large blocks are for memory: PCRE2
+/* Writes an unbounded repetition of a character as large blocks, small blocks and the rest. Lengths are tried in the
+ * same order as without blocks: decreasing or, for a lazy repetition, increasing. (Large blocks save memory: PCRE2
  * keeps a frame for each block.) */
 static int put_blocks(struct parser *p, const char *mode)
 {
@@ -649,7 +650,7 @@ static int put_blocks(struct parser *p, const char *mode)
     return 0;
 }
 
-/* The repetition of the item at out[at ..), with callouts. */
+/* Replaces the item at out[at ..) with its repetition, with callouts. */
 static int put_counted(struct parser *p, size_t at, const struct part *part, const struct repetition *r)
 {
     char least[40];
@@ -689,7 +690,7 @@ static uint32_t plus(uint32_t a, uint32_t b)
     return a >= MANY - b ? MANY : a + b;
 }
 
-/* Reads what repeats the item that was read from `from` and written at out[at ..). */
+/* Reads the repetition, if any, of the item that was read from `from` and written at out[at ..). */
 static int repeat(struct parser *p, const unsigned char *from, size_t at, struct part *part)
 {
     struct repetition r;
@@ -700,7 +701,7 @@ static int repeat(struct parser *p, const unsigned char *from, size_t at, struct
     if (!part->min)
         return fail(p, from, "a repetition of what may be empty is not supported; see REGEXES in bpe-chunk(1)");
     if (part->lazy)
-        return refuse(p, from, (size_t)(p->p - from)); /* Oniguruma makes one repetition of the two */
+        return refuse(p, from, (size_t)(p->p - from)); /* Oniguruma merges the two repetitions */
     if (may_fold(part->folds, part->folds) && r.max > 1)
         return refuse(p, from, (size_t)(p->p - from));
     if (p->behind && r.min != r.max)
@@ -716,7 +717,7 @@ static int repeat(struct parser *p, const unsigned char *from, size_t at, struct
     return 0;
 }
 
-/* ---- Items, branches ---- */
+/* ---- Items and branches ---- */
 
 static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, struct part *part)
 {
@@ -829,7 +830,7 @@ static int take_branches(struct parser *p, struct part *all)
     return 0;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole regex ---- */
 
 int regex_put(struct buf *out, struct str regex, unsigned form, unsigned dialects, size_t nth, struct regex_uses *uses,
               struct err *e)

@@ -12,7 +12,8 @@ int regex_put_range(struct buf *out, uint32_t first, uint32_t last, struct err *
                          : buf_printf(out, e, "\\x{%X}-\\x{%X}", (unsigned)first, (unsigned)last);
 }
 
-/* All code points of these categories, as ranges. An end that is a surrogate moves to a character: text has none. */
+/* Appends all code points of these categories, as ranges. The end of a range is moved off a surrogate, as text has no
+ * surrogates. */
 static int put_ranges(struct buf *out, uint32_t mask, struct err *e)
 {
     for (size_t i = 0; i < ugc_n_starts; i++) {
@@ -30,7 +31,7 @@ static int put_ranges(struct buf *out, uint32_t mask, struct err *e)
     return 0;
 }
 
-/* Whether Unicode 14 has a character in these categories that is in none of them today. */
+/* Whether Unicode 14 has a character in these categories that is in none of them in Unicode 16. */
 static bool has_lost(uint32_t mask)
 {
     for (size_t i = 0; i < ugc_n_since_14; i++) {
@@ -43,7 +44,8 @@ static bool has_lost(uint32_t mask)
     return false;
 }
 
-/* The characters of these categories that PCRE2 may not have in them, if none has left them. */
+/* Appends the characters of these categories that PCRE2's older categories may lack, provided that none has left them
+ * (has_lost). */
 static int put_newer(struct buf *out, uint32_t mask, struct err *e)
 {
     for (size_t i = 0; i < ugc_n_since_14; i++) {

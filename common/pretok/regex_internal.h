@@ -1,6 +1,6 @@
-/* regex_internal.h - the classes of a regex as PCRE2 must read them, to be those of Unicode 16: for regex.c.
+/* regex_internal.h - writes the classes of a regex for PCRE2 so that they are those of Unicode 16. For regex.c only.
  *
- * form: a mask of enum regex_form. in_class: it stands between brackets already. All append to *out; -1: out of memory.
+ * form: a mask of enum regex_form. in_class: already between brackets. All functions append to *out; -1: out of memory.
  */
 #ifndef BPE_PRETOK_REGEX_INTERNAL_H
 #define BPE_PRETOK_REGEX_INTERNAL_H
@@ -11,15 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A member of a class in brackets, or with first == last a character: code points first to last, included. */
+/* Appends the code points first to last, inclusive, as a member of a class in brackets; if first == last, it is also a
+ * character outside brackets. */
 int regex_put_range(struct buf *out, uint32_t first, uint32_t last, struct err *e);
 
-/* \p{name}, or with `negated` what is not in it; name: a general category, or the first letter of several. (Outside of
- * brackets, [^\p{Lo}] rather than \P{Lo}: PCRE2 10.42 takes \P{Lo}*\P{Nd} for two disjoint classes, and makes the
+/* Appends \p{name} or, if negated, its complement. name: a general category, or the first letter of several. (Outside
+ * brackets, [^\p{Lo}] rather than \P{Lo}: PCRE2 10.42 takes the classes in \P{Lo}*\P{Nd} to be disjoint, and makes the
  * repetition possessive.) */
 int regex_put_category(struct buf *out, unsigned form, const char *name, bool negated, bool in_class, struct err *e);
 
-/* White_Space, or all other characters. */
+/* Appends White_Space or, if negated, its complement. */
 int regex_put_space(struct buf *out, unsigned form, bool negated, bool in_class, struct err *e);
 
 #endif

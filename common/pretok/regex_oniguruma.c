@@ -1,9 +1,9 @@
 /* regex_oniguruma.c - see regex_from_oniguruma in regex.h.
  *
- * What is written out are classes and boundaries that Oniguruma (in tokenizers 0.23.3, Unicode 16) has, and others have
- * otherwise or not at all. What a word character is was found by trying all characters: Unicode's, but for the two
- * joiners; and, but not in brackets, the superscript digits and fractions of Latin-1. Lines end with 0x0A alone; none
- * begins after one that ends the text.
+ * It writes out classes and boundaries of Oniguruma (in tokenizers 0.23.3, Unicode 16) that other engines lack or
+ * define differently. The word characters were found by trying all characters: Unicode's except the two joiners; and,
+ * outside brackets only, the superscript digits and fractions of Latin-1. Only 0x0A ends a line, and no line begins
+ * after a 0x0A that ends the text.
  */
 #include "pretok/regex.h"
 
@@ -16,7 +16,7 @@
 #define IS_WORD "[" BARE_WORD "]"
 #define HEX "0-9A-Fa-f"
 
-/* A construct, where it may stand, and what it is in all engines. */
+/* A construct, its equivalent in all engines, and where it may occur. */
 static const struct construct {
     const char *text, *put;
     bool in_class, outside;
@@ -51,7 +51,7 @@ static const struct construct *find(const unsigned char *p, size_t left, bool in
     for (size_t i = 0; i < sizeof constructs / sizeof *constructs; i++) {
         const struct construct *c = &constructs[i];
         size_t n = strlen(c->text);
-        if (c->put[0] == '{' && (n >= left || p[n] < '0' || p[n] > '9')) /* {,} is text */
+        if (c->put[0] == '{' && (n >= left || p[n] < '0' || p[n] > '9')) /* {,} is literal text */
             continue;
         if (n <= left && !memcmp(p, c->text, n) && (in_class ? c->in_class : c->outside))
             return c;
@@ -59,7 +59,7 @@ static const struct construct *find(const unsigned char *p, size_t left, bool in
     return NULL;
 }
 
-/* The length of what is taken as it is at p: a character, or what begins with a backslash or a class, with its ^. */
+/* The length of what is copied unchanged at p: a character, an escape, or the start of a class with its ^. */
 static size_t plain_len(const unsigned char *p, size_t left)
 {
     size_t n = *p == '\\' && left > 1 ? 2 : 1;
@@ -71,8 +71,8 @@ static size_t plain_len(const unsigned char *p, size_t left)
 int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e)
 {
     const unsigned char *p = regex.p, *end = p + regex.len;
-    size_t depth = 0;   /* of classes in each other */
-    bool first = false; /* a ] is a character: a class begins */
+    size_t depth = 0;   /* of nested classes */
+    bool first = false; /* a class has just begun, so a ] is a character */
     while (p < end) {
         const struct construct *c = find(p, (size_t)(end - p), depth);
         size_t n = c ? strlen(c->text) : plain_len(p, (size_t)(end - p));

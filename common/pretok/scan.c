@@ -27,13 +27,13 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum window_end 
 
 struct scanner {
     scan_fn *scan;                  /* for a built-in pattern, or */
-    bool tail;                      /* applied by scan_tail */
-    struct scan_regex *regex;       /* for one regex of the user, or */
+    bool tail;                      /* with scan_tail */
+    struct scan_regex *regex;       /* for one regex from the user, or */
     struct scan_sequence *sequence; /* for several, or another behavior than "isolated" */
-    bool drops;                     /* pieces may be left out: for each end of the last call whether it is one: */
+    bool drops;                     /* pieces may be dropped; `dropped` has a flag for each end of the last call */
     unsigned char *dropped;
     size_t dropped_cap;
-    const struct char_pairs *pairs; /* for pieces of pretokens */
+    const struct char_pairs *pairs; /* for splitting pretokens */
 };
 
 /* The fastest version of a pattern's scanner at the current simd_level(). */

@@ -1,49 +1,48 @@
-/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), of nanochat and Qwen 2, which differ in how many
- * numbers stand together, and of Qwen 3.5, where marks are as letters: scanned by hand, one character at a time, the
- * plain version.
+/* scan_cl100k.c - the plain scanner, one character at a time, for GPT-4's cl100k_base (and Llama 3); for nanochat and
+ * Qwen 2, which put fewer numbers in a pretoken; and for Qwen 3.5, where marks count as letters.
  *
  *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
  *   ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * The first character's class (letter, number, space, other; CR and LF apart from the other spaces) and that of the
+ * The class of the first character (letter, number, space, other; CR and LF differ from other spaces) and that of the
  * next decide which alternative matches:
  *
  *   letter            a run of letters
  *   number            up to three numbers (nanochat: two; qwen2: one)
- *   space or other    followed by a letter: with the run of letters (CR and LF excepted)
+ *   space or other    followed by a letter: with the run of letters (except CR and LF)
  *   0x20              followed by an other: with it, as below
  *   other             a run of others, then all CR and LF that follow
- *   space             a run of spaces: up to its last CR or LF if it has one (\s* takes the whole run and gives back
+ *   space             a run of spaces: up to its last CR or LF if it has one (\s* takes the whole run and backtracks
  *                     until [\r\n]+ matches, which is at the last one); else all but its last space if something
- *                     follows (\s+(?!\S) gives back one); else all of it
+ *                     follows (\s+(?!\S) backtracks by one); else all of it
  *
- * This is the regex as Hugging Face tokenizers have it. tiktoken's form of it has \s++$ before \s*[\r\n], so there all
- * spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs: possessive
- * repetitions give nothing back where giving back would help no alternative; \s*[\r\n] is \s*[\r\n]+, as \s* leaves
- * to [\r\n] the last newline of the run; the last \s is \s+, as it comes to one space alone, before something else.
- * scan_tail.c turns the result of this form into that of the other.
+ * This is Hugging Face's form of the regex. tiktoken's form has \s++$ before \s*[\r\n], so all spaces at the end of a
+ * document are one pretoken there: "\n " is one pretoken for tiktoken and two here. Nothing else differs: tiktoken's
+ * repetitions are possessive only where backtracking would help no alternative; its \s*[\r\n] equals \s*[\r\n]+,
+ * because \s* leaves the last newline of the run to [\r\n]; and its last \s equals \s+, because it is only tried on a
+ * single space before something else. scan_tail.c converts the result of this form to that of tiktoken's.
  *
- * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
- * folds to one of d, e, l, m, r, s, t, v.
+ * Ignoring case, contractions match one letter that is not ASCII: U+017F (long s) folds to s. No other character folds
+ * to one of d, e, l, m, r, s, t, v.
  *
- * Qwen 3.5 has [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+ for others, but leaves [^\r\n\p{L}\p{N}]? before
- * a word as it is: a mark there may as well begin the word, which is the same pretoken. So marks are letters in it.
+ * Qwen 3.5 has [\p{L}\p{M}]+ for \p{L}+ and [^\s\p{L}\p{M}\p{N}]+ for others, but keeps [^\r\n\p{L}\p{N}]? before a
+ * word. A mark there may as well begin the word: the pretoken is the same. So marks are treated as letters.
  *
- * Why a cut between 0x0A and a letter is exact (TEXT_LETTER), \p{L}+ being [\p{L}\p{M}]+ in Qwen 3.5:
- *   1. No match holds 0x0A and then a letter: the character before \p{L}+ may be no LF, and after [\r\n]* or in \s
- *      nothing but spaces can follow. So the uncut document has a boundary there.
- *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
- *      looks at from there on is all in the right part.
- *   3. The left part is the same if it is told of the letter: a run of spaces that ends with the 0x0A before it is one
- *      match of \s*[\r\n]+, or of [\r\n]* after others, and ends there, whatever follows that is no space. The other
- *      constructs that look past a match ((?!\S), runs, contractions) do not come to the boundary: the left part ends
- *      with 0x0A.
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER), reading [\p{L}\p{M}]+ for \p{L}+ in Qwen 3.5:
+ *   1. No match contains 0x0A followed by a letter: the character before \p{L}+ cannot be LF, and after an LF,
+ *      [\r\n]* and \s can only match more spaces. So the uncut document has a boundary there.
+ *   2. The right part gives the same pretokens: the search resumes at the boundary, the regex has no lookbehind, and
+ *      everything it looks at from there is in the right part.
+ *   3. The left part gives the same pretokens if the scanner knows that a letter follows: the run of spaces that ends
+ *      with the 0x0A is one match of \s*[\r\n]+, or of [\r\n]* after others, and ends there unless a space follows. The
+ *      other constructs that look past a match ((?!\S), runs, contractions) do not reach the boundary, because the left
+ *      part ends with 0x0A.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/ucat.h"
 #include "unicode/uclass.h"
 
-/* The class of the character at p. marks: they are letters. */
+/* The class of the character at p. marks: they count as letters. */
 INLINE enum uclass class_at(const unsigned char *p, size_t *n, bool marks)
 {
     return marks ? uclass_with_marks(ucat_at(p, n)) : uclass_at(p, n);
@@ -60,7 +59,7 @@ INLINE size_t run_end(const unsigned char *text, size_t p, size_t len, enum ucla
     return p;
 }
 
-/* The end of others and newlines, the first other being at p. */
+/* The end of the others at p, if any, and of the newlines after them. */
 INLINE size_t others_end(const unsigned char *text, size_t p, size_t len, bool marks)
 {
     p = run_end(text, p, len, UCLASS_OTHER, marks);
@@ -76,13 +75,13 @@ INLINE size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum
     enum uclass class = class_at(text + p, &n, marks);
     if (class == UCLASS_NUMBER)
         return numbers_end(text, p, len, end, numbers);
-    if (text[p] == '\'') { /* one cut short by the window is undecided below: its letters are a run up to the end */
+    if (text[p] == '\'') { /* one cut off by the window is undecided below, because its letters run up to the end */
         size_t contraction = cl100k_contraction(text + p, len - p);
         if (contraction > 0)
             return p + contraction;
     }
 
-    enum uclass next = UCLASS_SPACE; /* after the end of the text: neither letter nor other */
+    enum uclass next = UCLASS_SPACE; /* at the end of the text: neither letter nor other */
     if (p + n < len)
         next = class_at(text + p + n, &n_next, marks);
     if (class == UCLASS_LETTER || (next == UCLASS_LETTER && !is_newline(text[p])))

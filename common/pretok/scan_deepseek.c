@@ -1,37 +1,37 @@
-/* scan_deepseek.c - the pretokens of DeepSeek-V3, scanned by hand, one character at a time: the plain version.
+/* scan_deepseek.c - the plain scanner, one character at a time, for DeepSeek-V3.
  *
- * Three regexes, each splitting the pieces of the one before, and gaps between matches are pieces as well:
+ * Three regexes, each of which splits the pieces of the previous one; gaps between matches are pieces, too:
  *
  *   \p{N}{1,3}
  *   [一-龥぀-ゟ゠-ヿ]+
  *   [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*
  *   |\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * No number is in the second's class (U+4E00 to U+9FA5, U+3040 to U+30FF; CJK here). So the third gets pieces of three
- * kinds: up to three numbers, in which nothing matches; runs of CJK; runs of what is neither. Where a piece ends, the
- * text ends for the third: a run of spaces before a number or CJK is one pretoken, and neither of them goes with a
- * character before it. At a place in a piece matches
+ * The class of the second regex (U+4E00 to U+9FA5, U+3040 to U+30FF; called CJK here) contains no number. So the third
+ * regex gets three kinds of pieces: up to three numbers, in which nothing matches; runs of CJK; and runs of anything
+ * else. For the third regex, the text ends where the piece ends: a run of spaces before a number or CJK is one
+ * pretoken, and a number or CJK never joins a character before it. At a position in a piece, the third regex matches
  *
  *   ASCII punctuation before an ASCII letter    it and the ASCII letters (the class has all 32 of \p{P} and \p{S})
  *   a letter or mark                            a run of them (a mark may also be the character before the run, which
  *                                               gives the same)
- *   a space but CR and LF, or what is in no     it and the run of them
- *     class, before a letter or mark
+ *   a space except CR and LF, or a character    it and the run of them
+ *     in no class, before a letter or mark
  *   punctuation, or 0x20 before it              a run of punctuation, then CR and LF
  *   any other space                             as in cl100k (scan_cl100k.c)
  *   anything else                               nothing: it and more of its kind are a gap, without the last of them
  *                                               if a letter or mark follows
  *
- * Why a cut between 0x0A and a letter is exact (TEXT_LETTER). If the letter is CJK: a piece ends and one begins there,
- * as 0x0A is no CJK, and a piece does not depend on what is around it. If it is not:
- *   1. No match of the third regex holds 0x0A and then a letter: the character before [\p{L}\p{M}]+ may be no LF, and
- *      after [\r\n]* or in \s no letter can follow; nor does a gap, as both match. So the uncut document has a
- *      boundary there.
- *   2. The right part is the same: its first piece is the rest of the piece, and the regex looks back at nothing. (The
- *      first two regexes match on either side as they did before: their matches end at 0x0A at the latest, and a
- *      letter that is no CJK is in none.)
- * In both cases the left part is the same: its last run of spaces ends with 0x0A, so that \s*[\r\n]+, or [\r\n]* after
- * punctuation, takes it to its end, whatever follows that is no space.
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): if the letter is CJK, one piece ends and another begins
+ * there, as 0x0A is not CJK, and a piece does not depend on the text around it. Otherwise:
+ *   1. No match of the third regex contains 0x0A followed by a letter: the character before [\p{L}\p{M}]+ cannot be LF,
+ *      and no letter can follow in [\r\n]* or \s. No gap contains them either, as both characters match. So the uncut
+ *      document has a boundary there.
+ *   2. The right part gives the same pretokens: its first piece is the rest of the uncut piece, and the regex has no
+ *      lookbehind. (The first two regexes match on either side as in the uncut document: none of their matches contains
+ *      0x0A or a letter that is not CJK.)
+ * In both cases the left part gives the same pretokens: its last run of spaces ends with 0x0A, so \s*[\r\n]+, or
+ * [\r\n]* after punctuation, takes the run to its end, unless a space follows.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/ucat.h"
@@ -94,7 +94,7 @@ static size_t gap_end(const struct place *at, size_t p, size_t n)
     return q;
 }
 
-/* The end of the run of spaces at p, as far as it is one pretoken. */
+/* The end of the first pretoken in the run of spaces at p. */
 static size_t spaces_in_piece(const struct place *at, size_t p)
 {
     size_t q = p, last = p, after_newline = 0, n = 0;

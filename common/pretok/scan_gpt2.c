@@ -1,27 +1,26 @@
-/* scan_gpt2.c - GPT-2's pretokens, and those of StarCoder 2 and Command-R, where each digit is split off first: scanned
- * by hand, one character at a time, the plain version.
+/* scan_gpt2.c - the plain scanner, one character at a time, for GPT-2, and for StarCoder 2 and Command-R, which split
+ * off each digit first.
  *
  *   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * Each character has one class (letter, number, space, other), so a pretoken that is no contraction is a run of one
- * class. A run of letters, numbers or others may have one 0x20 before it. A run of spaces that something follows
- * leaves its last space for what follows: \s+(?!\S) backtracks by one character. If the run is that one character, \s+
- * takes it.
+ * Each character has one class (letter, number, space, other), so a pretoken that is not a contraction is a run of one
+ * class. A run of letters, numbers or others may have one 0x20 before it. A run of spaces before something else ends
+ * before its last space: \s+(?!\S) backtracks by one character. If the run is a single character, \s+ takes it.
  *
- * gpt2-digits is two regexes, a digit (PATTERN_DIGIT) and then the one above on what is between digits: a number is a
- * pretoken of its own, without the 0x20 before it; a run of spaces before it is one pretoken, as the piece ends there.
+ * gpt2-digits applies two regexes: a digit (PATTERN_DIGIT), then the one above to the text between digits. A digit is a
+ * pretoken of its own, without the 0x20 before it. A run of spaces before it is one pretoken, as the piece ends there.
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
- *   1. No match holds 0x0A and then a letter. Only \s+ can match 0x0A, and it matches no letter. So the uncut document
- *      has a boundary there.
- *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
- *      looks at from there on is all in the right part.
- *   3. The left part is the same if it is told of the letter: matches do not pass the boundary, and the only construct
- *      that looks at the character after a match is (?!\S), which needs to know no more than that it is no space.
- *      (Runs and contractions that end at the boundary do not occur: the left part ends with 0x0A, which is in none of
- *      them.)
- * For gpt2-digits as well: the piece that the cut is in begins and ends at the same digits, or the document's ends, as
- * both characters at the cut are none; and in that piece the above holds.
+ *   1. No match contains 0x0A followed by a letter: only \s+ can match 0x0A, and it matches no letter. So the uncut
+ *      document has a boundary there.
+ *   2. The right part gives the same pretokens: the search resumes at the boundary, the regex has no lookbehind, and
+ *      everything it looks at from there is in the right part.
+ *   3. The left part gives the same pretokens if the scanner knows that a letter follows: matches do not cross the
+ *      boundary, and the only construct that looks at the character after a match is (?!\S), which needs to know only
+ *      that it is not a space. (Contractions and runs of letters, numbers or others do not end at the boundary, because
+ *      the left part ends with 0x0A.)
+ * The same holds for gpt2-digits: neither character at the cut is a digit, so the piece around the cut has the same
+ * ends as in the uncut document, and the argument above holds in that piece.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
@@ -33,7 +32,7 @@ INLINE enum uclass class_at(const unsigned char *p, size_t *n, bool digits)
     return digits && class == UCLASS_OTHER && is_new_number(p) ? UCLASS_NUMBER : class;
 }
 
-/* The end of the run of spaces at p, all but the last of it if something follows in the piece. */
+/* The end of the run of spaces at p, without its last space if something follows in the piece. */
 INLINE size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum window_end end, bool digits)
 {
     size_t q = p, last = p, n;

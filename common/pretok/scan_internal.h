@@ -1,7 +1,8 @@
-/* scan_internal.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c only;
- * others include scan.h.
+/* scan_internal.h - the scanners that scan.c chooses from, one file each, and what they share. For scan*.c only; others
+ * include scan.h.
  *
- * All work like scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, the number of ends returned.
+ * All work like scanner_scan: they scan text[*pos .. len), write at most max ends, advance *pos and return the number
+ * of ends.
  */
 #ifndef BPE_PRETOK_SCAN_INTERNAL_H
 #define BPE_PRETOK_SCAN_INTERNAL_H
@@ -10,8 +11,8 @@
 #include "unicode/ucat.h"
 #include "unicode/uclass.h"
 
-/* Returned by a built-in scanner's function for the end of the pretoken at p if that depends on text past the window.
- * No pretoken ends at offset 0. */
+/* Returned by a pretoken_end_fn if the end of the pretoken at p depends on text past the window. No pretoken ends at
+ * offset 0. */
 #define SCAN_UNDECIDED 0
 
 typedef size_t scan_fn(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
@@ -21,22 +22,22 @@ typedef size_t scan_fn(const unsigned char *text, size_t len, enum window_end en
 scan_fn scan_gpt2, scan_gpt2_digits, scan_cl100k, scan_nanochat, scan_qwen2, scan_qwen35, scan_o200k, scan_tekken,
     scan_kimi, scan_deepseek;
 
-/* The same with vector instructions (scan_masks_impl.h), by enum pattern_id; NULL if there is none, or the compiler
- * does not have them. */
+/* The same with vector instructions (scan_masks_impl.h), by enum pattern_id; NULL if there is no vector version or the
+ * compiler does not support it. */
 extern scan_fn *const scan_neon[PATTERN_N], *const scan_sse2[PATTERN_N], *const scan_avx2[PATTERN_N],
                                                                              *const scan_avx512[PATTERN_N];
 
-/* The pretokens of `scan`, a scanner of cl100k, but with the white space at the end of a document not split. */
+/* The pretokens of `scan`, a scanner of cl100k, except that white space at the end of a document is not split. */
 size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                  size_t max);
 
 /* ---- By regexes ---- */
 
-/* By a regex of a user or a model (pretok/regex.h), by PCRE2; no other module uses PCRE2.
+/* Scans with a regex from a user or a model (pretok/regex.h), using PCRE2. No other module uses PCRE2.
  *
- * Matches and the gaps between them are pretokens. Matches are searched as in Hugging Face's Split (behavior
- * "isolated", the regex engine's find_iter): each search starts where the last match ended; an empty match is a
- * boundary, and the search continues one character further.
+ * Matches and the gaps between them are pretokens. Matches are found as in Hugging Face's Split (behavior "isolated",
+ * the regex engine's find_iter): each search starts where the last match ended; an empty match is a boundary, and the
+ * search continues one character further.
  *
  * Classes such as \p{L} are those of Unicode 16, whatever version PCRE2 has. The steps that a document may take are
  * limited, by a number that is the same on every machine.
@@ -48,18 +49,18 @@ struct scan_regex;
 struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e);
 void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 
-/* Like scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
- * *pos. is_match, unless it is NULL: for each end whether it is that of a match, and not of a gap. max must be at least
- * 2 (a gap and the match after it come together). base is added to offsets in messages. */
+/* Like scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \A see the text before
+ * *pos. is_match, unless NULL: for each end, whether it ends a match rather than a gap. max must be at least 2 (a gap
+ * and the match after it come together). base is added to offsets in messages. */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                      unsigned char *is_match, size_t max, size_t base, struct err *e);
 
 /* Writes "PCRE2 10.42" (with the actual version) to buf, cut to n bytes with the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);
 
-/* By several regexes, one after the other (Hugging Face's Sequence of Splits): the first splits the document, each
- * other one splits every piece of the one before as if it were a document of its own, so that its ^, $, lookahead and
- * lookbehind end where the piece does. */
+/* Scans with several regexes, one after the other (Hugging Face's Sequence of Splits): the first splits the document,
+ * and each other one splits every piece of the previous one as a document of its own, so that anchors, lookahead and
+ * lookbehind stop at the ends of the piece. */
 struct scan_sequence;
 
 /* split: a byte for each (pretok/split.h); NULL: all are SPLIT_ISOLATED. NULL with EX_USAGE when one does not
@@ -68,16 +69,14 @@ struct scan_sequence *scan_sequence_open(const struct str *regex, const unsigned
                                          struct err *e);
 void scan_sequence_close(struct scan_sequence *s); /* NULL is fine */
 
-/* Like scan_regex; dropped, unless it is NULL: for each end whether its piece is left out. A document is best scanned
- * from its start to its end, call by call: if *pos is not where the last call left it, the document is scanned again
- * from its start. */
+/* Like scan_regex. dropped, unless NULL: for each end, whether its piece is dropped. Scan a document in order, from
+ * start to end: if *pos is not where the last call left it, the document is scanned again from its start. */
 ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                         unsigned char *dropped, size_t max, struct err *e);
 
-/* ---- What several of the plain scanners share ---- */
+/* ---- Shared by the plain scanners ---- */
 
-/* The length of gpt2's contraction at p, an apostrophe; `room`: bytes of the document from p on. 0 if there is
- * none. */
+/* The length of gpt2's contraction at p, which is an apostrophe, or 0. room: the bytes of the document from p on. */
 static inline size_t gpt2_contraction(const unsigned char *p, size_t room)
 {
     if (room >= 2 && (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd'))
@@ -109,7 +108,7 @@ static inline bool is_new_number(const unsigned char *p)
            ((p[1] == 0x91 && p[2] == 0xB7 && p[3] - 0xA0U < 10) || (p[1] == 0x96 && p[2] == 0xBF && p[3] - 0xB4U < 3));
 }
 
-/* uclass.h's class of one of ucat.h, by cat & 7, where words have marks in them. */
+/* The class in uclass.h of a category in ucat.h, by cat & 7; marks count as letters. */
 static inline enum uclass uclass_with_marks(unsigned cat)
 {
     static const uint8_t class[8] = {
@@ -123,7 +122,7 @@ static inline enum uclass uclass_with_marks(unsigned cat)
 /* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
 typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum window_end end);
 
-/* A scanner that goes from pretoken to pretoken. */
+/* A scanner that finds one pretoken at a time. */
 static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len,
                                                               enum window_end end, size_t *pos, uint32_t *ends,
                                                               size_t max, pretoken_end_fn *next)
@@ -145,7 +144,7 @@ static inline bool is_newline(unsigned char c)
     return c == '\r' || c == '\n';
 }
 
-/* The end of the run of spaces at p, or of its first pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
+/* The end of the first pretoken in the run of spaces at p, by \s*[\r\n]+|\s+(?!\S)|\s+. */
 static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
     size_t q = p, last = p, after_newline = 0, n;
@@ -164,7 +163,7 @@ static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len,
     return last;
 }
 
-/* The end of up to max numbers, the first being at p. */
+/* The end of up to max numbers, the first of which is at p. */
 static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int max)
 {
     int found = 0;
@@ -194,8 +193,8 @@ struct raw {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Writes at + i for each bit i of starts, up to 64 items, and perhaps three more items after them. Four at a time:
- * that has fewer mispredicted branches than one at a time. */
+/* Writes at + i for each bit i of starts, four at a time, which mispredicts fewer branches than one at a time. Up to 64
+ * items are written; those from the returned number on are undefined. */
 INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
 {
     size_t n = (size_t)__builtin_popcountll(starts), i = 0;
@@ -210,9 +209,8 @@ INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
     return n;
 }
 
-/* Lead bytes all of whose characters are letters; a unit test compares them with uclass.h. Two bytes: U+0100 to
- * U+02BF, U+0400 to U+047F. Three bytes: U+5000 to U+9FFF, U+B000 to U+CFFF. And 0xE4 before 0xB8 to 0xBF: U+4E00 to
- * U+4FFF. */
+/* Lead bytes that begin only letters; a unit test compares them with uclass.h. Two bytes: U+0100 to U+02BF, U+0400 to
+ * U+047F. Three bytes: U+5000 to U+9FFF, U+B000 to U+CFFF. And 0xE4 before 0xB8 to 0xBF: U+4E00 to U+4FFF. */
 enum {
     LETTERS_C4 = 0xC4,
     LETTERS_C4_N = 7,

@@ -1,23 +1,23 @@
-/* scan_masks_impl.h - gpt2, cl100k and the patterns derived from it, o200k and deepseek scanned 64 bytes at a time:
- * the part that is the same for all instruction sets. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include
- * it after they have defined
+/* scan_masks_impl.h - scans gpt2, cl100k and the patterns derived from it, o200k and deepseek 64 bytes at a time: the
+ * code that all instruction sets share. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include it after
+ * defining
  *
  *     vec, load   64 bytes                          lower      with 0x20 set in each byte
- *     set, bits   some of them, and as a mask       either     the union of two sets
- *     in_range    those in [low, low + n)           equal      those that are c
+ *     set, bits   a subset of them, and its mask    either     the union of two sets
+ *     in_range    the bytes in [low, low + n)       equal      the bytes equal to c
  *     put_ends    writes the positions of a mask's bits
  *
- * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
- * show where the class changes, and so where pretokens start, for 64 bytes in about twenty operations and without a
- * branch that depends on the text. Rare cases are then corrected one by one: contractions, multi-byte white space,
- * long numbers. Rare cases that would need many masks are left to the plain scanner, which continues from the end of
- * the last known pretoken: a scan may begin there, as the regexes do not look back. All bytes of a multi-byte
- * character have its class.
+ * The idea (as in gigatoken, and before it in simdjson): bit i of a mask tells whether byte i is of a class. Shifts by
+ * one show where the class changes, and so where pretokens start: about twenty operations for 64 bytes, without a
+ * branch that depends on the text. Rare cases are then corrected one by one: contractions, multi-byte white space, long
+ * numbers. Rare cases that would need many masks are left to the plain scanner, which resumes at the end of the last
+ * known pretoken; a scan may begin there, as the regexes do not look back. All bytes of a multi-byte character have its
+ * class.
  *
- * A block's starts depend on the blocks before it (struct before) and on the one after it (whether white space goes
- * on), so the masks are made one block ahead. At the end of the document, white space is assumed to follow: then no
- * white space is the last before something else. If it continues, a letter is assumed (TEXT_LETTER), or the last
- * starts are not returned because they may depend on what follows (TEXT_MORE).
+ * A block's starts depend on the blocks before it (struct before) and on the one after it (whether white space
+ * continues), so the masks are made one block ahead. At the end of the document, white space is assumed to follow, so
+ * that no white space is the last before something else. If the document continues, a letter is assumed (TEXT_LETTER),
+ * or the last starts are not returned because they may depend on what follows (TEXT_MORE).
  */
 #ifndef BPE_PRETOK_SCAN_MASKS_IMPL_H
 #define BPE_PRETOK_SCAN_MASKS_IMPL_H
@@ -30,26 +30,26 @@
 
 enum {
     BLOCK = 64,
-    PLAIN = 4,     /* number of pretokens left to the plain scanner each time that masks are not enough */
-    LOOKAHEAD = 8, /* bytes: a pretoken's start depends on at most so much text after it (except for white space, see
+    PLAIN = 4,     /* pretokens left to the plain scanner each time masks are not enough */
+    LOOKAHEAD = 8, /* bytes after a pretoken's start that it depends on, at most (except for white space, see
                     * after_last_newline) */
 };
 
-/* The classes of 64 bytes; what is in none of the first three is "other". */
+/* The classes of 64 bytes; a byte in none of the first three is "other". */
 struct block {
     uint64_t letter, number, white;
     uint64_t space;   /* 0x20 */
     uint64_t newline; /* CR and LF */
     uint64_t quote;   /* apostrophes */
     uint64_t tail;    /* all but the first byte of each character */
-    /* Only o200k, tekken and kimi, where the letters include marks: */
+    /* Only for o200k, tekken and kimi, where letters include marks: */
     uint64_t upper, lower; /* letters of one case only */
     uint64_t mark;         /* first bytes of marks */
     uint64_t slash;
-    uint64_t rare; /* only kimi: first bytes of Han that is no letter */
-    /* Only deepseek, where the letters include marks, too; characters in no class are "rest": */
+    uint64_t rare; /* only for kimi: first bytes of Han characters that are not letters */
+    /* Only for deepseek, where letters include marks, too; characters in no class are "rest": */
     uint64_t punct;
-    uint64_t cjk;   /* in its second regex; in kimi: letters that are Han, which are in none of the first three */
+    uint64_t cjk;   /* those of the second regex; in kimi: Han letters, which are in none of the first three */
     uint64_t ascii; /* ASCII letters */
     uint64_t high;  /* bytes that are not ASCII */
 };
@@ -57,9 +57,9 @@ struct block {
 /* Which of these masks a pattern needs. */
 enum classes { CLASSES, CLASSES_DIGITS, CLASSES_QWEN35, CLASSES_O200K, CLASSES_KIMI, CLASSES_DEEPSEEK };
 
-/* What is known of the bytes before a block: the masks of the block before it (only the last bits are used), and the
- * state passed from one block to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if
- * there were nothing before it. */
+/* What is known of the text before a block: the masks of the previous block (only the last bits are used), and the
+ * state passed from block to block. A scan starts at the start of a pretoken, with all masks 0, as if nothing came
+ * before. */
 struct before {
     struct block block;
     uint64_t other;      /* its bytes in no class */
@@ -78,10 +78,10 @@ struct place {
     size_t at, len; /* the block's offset; the window's end */
     enum window_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
-    bool stuck;   /* o200k: they cannot be found by masks */
+    bool stuck;   /* o200k, deepseek: masks cannot find them */
 };
 
-/* A mask with each bit moved to the next byte, or to the byte before. */
+/* A mask with each bit moved to the next byte, or to the previous one. */
 INLINE uint64_t shift_up(uint64_t mask, uint64_t before)
 {
     return mask << 1 | before >> 63;
@@ -98,7 +98,7 @@ INLINE unsigned lowest(uint64_t mask)
 }
 
 /* Spreads the bits at a class's first bytes (and ASCII) to the other bytes of each character. before: the class in the
- * last block. */
+ * previous block. */
 INLINE uint64_t spread(uint64_t mask, uint64_t tail, uint64_t before)
 {
     mask |= shift_up(mask, before) & tail;
@@ -125,7 +125,7 @@ INLINE struct raw raw_masks(const unsigned char *p)
     return r;
 }
 
-/* The lead bytes all of whose characters are letters. */
+/* Lead bytes that begin only letters. */
 INLINE uint64_t lead_masks(const unsigned char *p)
 {
     vec v = load(p);
@@ -154,8 +154,9 @@ INLINE void add_high(struct block *b, const struct block *before, const struct r
     b->white = spread(r->white | (low & high), r->tail, before->white);
 }
 
-/* The same with ucat.h, for o200k. Most letters with two cases that occur are told apart by their two bytes alone:
- * Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. For kimi, Han by one byte or two: U+4E00 to U+9FFF. */
+/* The same with ucat.h, for o200k. Most letters with case that occur are recognized by their two bytes: Latin from
+ * U+00C0 to U+00FF, Cyrillic from U+0400 to U+045F. For kimi, Han from U+4E00 to U+9FFF is recognized by one byte or
+ * two. */
 INLINE void add_high_cats(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p,
                           enum classes kind)
 {
@@ -202,8 +203,8 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
         b->cjk = spread(han, r->tail, before->cjk);
 }
 
-/* The same for deepseek, whose table is that of o200k. Known from two bytes: letters of U+00C0 to U+00FF, and U+9000
- * to U+9F7F, which are CJK; from one byte: CJK of U+5000 to U+8FFF. */
+/* The same for deepseek, with the table of o200k. Two bytes show letters from U+00C0 to U+00FF, and U+9000 to U+9F7F,
+ * which are CJK; one byte shows CJK from U+5000 to U+8FFF. */
 INLINE void add_high_pieces(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
 {
     vec v = load(p);
@@ -288,8 +289,8 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
     return b;
 }
 
-/* The last characters of runs of white space (of those whose last byte is in `mask`, or in next_mask of the next
- * block), as masks of their first bytes. Something else follows each of them. */
+/* The last characters of runs of white space, as a mask of their first bytes; something else follows each of them. Only
+ * those whose last byte is in `mask`, or in next_mask of the next block. */
 INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask, uint64_t next_mask)
 {
     uint64_t last = mask & ~shift_down(b->white, next->white);
@@ -340,7 +341,7 @@ INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, str
     return contract(starts | last_of_runs(b, next, b->white, ~(uint64_t)0), b, before, at, gpt2_contraction);
 }
 
-/* The same for gpt2-digits: each number starts a pretoken, and white space leaves no space to it. */
+/* The same for gpt2-digits: each number starts a pretoken, and white space before it keeps its last space. */
 INLINE uint64_t gpt2_digits_starts(const struct block *b, const struct block *next, struct before *before,
                                    struct place *at)
 {
@@ -381,8 +382,8 @@ INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsi
     return starts;
 }
 
-/* cl100k: of the places after a newline where other white space begins (in a run of white space that does not belong
- * to others), those with no newline later in the run. */
+/* cl100k: `begins` has the positions after a newline where other white space begins, in a run of white space that does
+ * not belong to others. Returns those with no newline later in the run. */
 INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
@@ -416,7 +417,8 @@ INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const
 }
 
 /* cl100k and deepseek: where pretokens of white space start, except the one that begins at the last space of a run.
- * Newlines right after others, the bits in after_others, belong to these: *taken. *white is the other white space. */
+ * Newlines right after others (the bits in after_others) belong to those: *taken. *white: the rest of the white
+ * space. */
 INLINE uint64_t white_starts(uint64_t after_others, const struct block *b, const struct block *next,
                              const struct before *before, struct place *at, uint64_t *taken, uint64_t *white)
 {
@@ -429,7 +431,7 @@ INLINE uint64_t white_starts(uint64_t after_others, const struct block *b, const
 }
 
 /* Where pretokens start in block b, ignoring contractions, by scan_cl100k.c's rules, with up to `numbers` numbers in
- * one. taken: the newlines that belong to others. */
+ * each. taken_newlines: the newlines that belong to others. */
 INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, struct before *before, struct place *at,
                             unsigned numbers, uint64_t *taken_newlines)
 {
@@ -441,7 +443,7 @@ INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, str
     uint64_t blank = white & ~b->newline;
     starts |= last_of_runs(b, next, blank, ~(uint64_t)0);
 
-    /* Runs of others; and the first character of each such run, which belongs to letters that follow it. */
+    /* Runs of others, and the first character of each, which belongs to letters that follow it. */
     uint64_t others = other & ~other_before & ~space_before;
     uint64_t lone = others;
     if (b->tail)
@@ -498,8 +500,8 @@ INLINE void stick(struct place *at, unsigned i)
     }
 }
 
-/* o200k: of the places where upper case begins after a letter of both cases (which itself is not after lower case),
- * those where no lower case or letter of both cases follows. */
+/* o200k: `begins` has the positions where upper case begins after a letter of both cases that is itself not after lower
+ * case. Returns those where neither lower case nor a letter of both cases follows the upper case. */
 INLINE uint64_t upper_after_both(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
@@ -528,11 +530,11 @@ INLINE uint64_t upper_after_both(uint64_t begins, const struct block *b, const s
     return starts;
 }
 
-/* o200k: after a contraction that follows a word there is a start; the contraction itself is no start. */
+/* o200k: adds a start after each contraction that follows a word, and removes those in the contraction. */
 INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const struct block *next, struct before *before,
                                struct place *at)
 {
-    uint64_t done = before->set; /* the ends of contractions: another one right after them belongs to no word */
+    uint64_t done = before->set; /* the ends of contractions: another contraction there belongs to no word */
     starts = (starts & ~before->clear) | done;
     before->clear = before->set = 0;
     uint64_t quotes = b->quote & shift_up(b->letter, before->block.letter);
@@ -562,11 +564,10 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
     return starts;
 }
 
-/* Where pretokens start in block b, by scan_o200k.c's rules, but for contractions: as in cl100k, and where a word ends
- * inside letters. If a mark follows others, or a slash the newlines that belong to others, the character before is not
- * enough to decide: this is left to the plain scanner, as are letters of both cases after a contraction, and upper case
- * of more than a block.
- */
+/* Where pretokens start in block b, ignoring contractions, by scan_o200k.c's rules: as in cl100k, and where a word ends
+ * inside letters. If a mark follows others, or a slash follows newlines that belong to others, the previous character
+ * is not enough to decide. This is left to the plain scanner, as are letters of both cases after a contraction, and
+ * upper case longer than a block. */
 INLINE uint64_t words_starts(const struct block *b, const struct block *next, struct before *before, struct place *at,
                              unsigned numbers, bool slash)
 {
@@ -602,8 +603,8 @@ INLINE uint64_t tekken_starts(const struct block *b, const struct block *next, s
     return words_starts(b, next, before, at, 1, true);
 }
 
-/* Han that is no letter is rare: whether it begins a run of Han depends on what is before, and it is left to the plain
- * scanner. All other Han is apart from what is around it. */
+/* Whether Han that is not a letter begins a run of Han depends on what comes before; it is rare, and left to the plain
+ * scanner. All other Han is separate from the text around it. */
 INLINE uint64_t kimi_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
 {
     uint64_t starts = words_starts(b, next, before, at, 3, false);
@@ -611,8 +612,8 @@ INLINE uint64_t kimi_starts(const struct block *b, const struct block *next, str
     return contract_words(starts, b, next, before, at);
 }
 
-/* Where pretokens start in block b, by scan_deepseek.c's rules. Of characters in no class only single ones are
- * handled; several in a row are left to the plain scanner. */
+/* Where pretokens start in block b, by scan_deepseek.c's rules. Characters in no class are handled only one at a time;
+ * several in a row are left to the plain scanner. */
 INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next, struct before *before,
                                 struct place *at)
 {
@@ -624,13 +625,13 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
     if (stuck)
         stick(at, lowest(stuck));
 
-    /* White space as in cl100k, except that it leaves no space to numbers and CJK. */
+    /* White space as in cl100k, except that it keeps its last space before numbers and CJK. */
     uint64_t taken, white, starts = white_starts(punct_before, b, next, before, at, &taken, &white);
     uint64_t blank = white & ~b->newline;
     uint64_t stop = b->number | b->cjk, next_stop = next->number | next->cjk;
     starts |= last_of_runs(b, next, blank & ~shift_down(stop, next_stop), ~(next_stop >> 1));
 
-    /* Punctuation; if it is ASCII and alone, the ASCII letters after it belong to it, and no other letters. */
+    /* Punctuation. If it is a single ASCII character, the ASCII letters after it belong to it, but no other letters. */
     uint64_t first = b->punct & ~punct_before & ~shift_up(b->space, was->space);
     uint64_t lone = first & ~b->high, names = b->ascii & shift_up(lone, before->lone), sum;
     before->naming = __builtin_add_overflow(b->ascii, names | before->naming, &sum);

@@ -1,5 +1,5 @@
-/* scan_neon.c - scan_masks_impl.h with NEON, which every aarch64 has. NEON has no movemask: from each byte that is all
- * ones one bit is kept, and three rounds of adding neighbours combine the bits of eight bytes into one byte. */
+/* scan_neon.c - scan_masks_impl.h with NEON, which every aarch64 has. NEON has no movemask: one bit is kept of each
+ * byte that is all ones, and three rounds of adding neighbors combine the bits of eight bytes into one byte. */
 #include "pretok/scan_internal.h"
 
 #if defined __AARCH64EL__ && defined __ARM_NEON

@@ -1,42 +1,43 @@
-/* scan_o200k.c - the pretokens of GPT-4o's o200k_base, of Mistral's Tekken and of Kimi K2, scanned by hand, one
- * character at a time: the plain version.
+/* scan_o200k.c - the plain scanner, one character at a time, for GPT-4o's o200k_base, Mistral's Tekken and Kimi K2.
  *
  *   [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
  *   |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
  *   |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * Of the characters of words, call U upper (Lu, Lt), l lower (Ll), and b what is in both classes (Lm, Lo, M). The
- * first two alternatives are a word: one character before it (not CR, LF, letter or number), its characters, a
- * contraction. Let the word's characters begin at q and let the run of U and b from q on end at u.
+ * For the characters of words, write U for upper case (Lu, Lt), l for lower case (Ll), and b for those in both classes
+ * (Lm, Lo, M). The first two alternatives match a word: an optional character before it (not CR, LF, letter or number),
+ * its characters, an optional contraction. Let the word's characters begin at q and let the run of U and b from q on
+ * end at u.
  *
  *   l at u             the first alternative, which takes all of the run, then the run of l and b from u on
- *   a b in [q, u)      the first, which gives back until [..]+ matches: at the last b of the run, and that b alone, as
- *                      what follows is U, or what comes after the run
- *   U alone in [q, u)  the second: up to u
+ *   a b in [q, u)      the first, which backtracks until [..]+ matches: at the last b of the run, and that b alone, as
+ *                      U or the end of the run follows
+ *   only U in [q, u)   the second: up to u
  *   q == u             no word
  *
- * The character before is taken if a word follows it. If it is a mark, which may as well begin the word, it makes no
- * difference: with U alone after it, the first alternative matches without it and ends after that mark, as it does if
- * the word begins there; else the last b or the l found is the same. So a mark is taken for the word's first.
+ * The character before a word is taken only if a word follows it. If it is a mark, the word may as well begin with it,
+ * and the result is the same: if only U follows it, the first alternative matches without a character before it and
+ * ends after the mark, as it does if the word begins there; otherwise the last b or the l found is the same. So a mark
+ * is taken as the first character of the word.
  *
- * Everything else is as in cl100k (scan_cl100k.c), except that others take / along with the newlines after them. A
- * single other before a mark is before a word; within a run of others marks are others.
+ * Everything else is as in cl100k (scan_cl100k.c), except that others also take slashes among the newlines after them.
+ * A single other before a mark is the character before a word; within a run of others, marks are others.
  *
- * Tekken has no contractions, and each number apart.
+ * Tekken has no contractions, and each number is a pretoken of its own.
  *
- * Kimi K2 begins with [\p{Han}]+|, its words have no Han (&&[^\p{Han}] in both classes), and others take no slash
- * along. So a run of Han that begins a pretoken is one, whatever else its characters are (U+3007 is a number, radicals
- * are symbols, U+16FF0 is a mark); behind a number, and behind others, those that are numbers or others belong to
- * these. The character before a word is no Han, as Han there would have begun a run.
+ * Kimi K2's regex begins with [\p{Han}]+|, its words contain no Han (&&[^\p{Han}] in both classes), and its others take
+ * no slashes. So a run of Han at the start of a pretoken is one pretoken, whatever else its characters are (U+3007 is a
+ * number, radicals are symbols, U+16FF0 is a mark). After a number or others, Han characters that are numbers or others
+ * belong to those. The character before a word is not Han, as Han there would have begun a run.
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
- *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
- *      letter can follow; a run of Han has no LF. So the uncut document has a boundary there.
- *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
- *      looks at from there on is all in the right part.
- *   3. The left part is the same if it is told of the letter: it ends with 0x0A, the end of one match of \s*[\r\n]+ or
- *      of [\r\n/]* after others, whatever follows that is neither space nor slash. Contractions, which no 0x0A is in,
- *      and (?!\S) do not come to the boundary.
+ *   1. No match contains 0x0A followed by a letter: the character before a word cannot be LF, no letter can follow in
+ *      [\r\n/]* or \s, and a run of Han has no LF. So the uncut document has a boundary there.
+ *   2. The right part gives the same pretokens: the search resumes at the boundary, the regex has no lookbehind, and
+ *      everything it looks at from there is in the right part.
+ *   3. The left part gives the same pretokens if the scanner knows that a letter follows: it ends with 0x0A, the end of
+ *      one match of \s*[\r\n]+ or of [\r\n/]* after others, unless a space or slash follows. Contractions, which
+ *      contain no 0x0A, and (?!\S) do not reach the boundary.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/ucat.h"
@@ -49,14 +50,13 @@ enum {
     HAN = 1 << 8,
 };
 
-/* What the three patterns differ in. */
+/* How the three patterns differ. */
 struct variant {
     int numbers; /* in a pretoken, at most */
     bool contractions, slash, han;
 };
 
-/* The class of the character at p, as one bit; Han that is neither letter nor number has two, HAN and that of others.
- */
+/* The class of the character at p as one bit. Han that is neither letter nor number has two: HAN and one of others. */
 INLINE unsigned class_at(const unsigned char *p, size_t *n, struct variant v)
 {
     unsigned class = 1u << (ucat_at(p, n) & 7);
@@ -107,7 +107,7 @@ INLINE size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum
         return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
     }
 
-    unsigned next = 0; /* after the end of the text: neither a word nor an other */
+    unsigned next = 0; /* at the end of the text: neither a word nor an other */
     if (p + n < len)
         next = class_at(text + p + n, &n_next, v);
     if ((next & (UPPER | LOWER)) && !is_newline(text[p]))

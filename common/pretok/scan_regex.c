@@ -1,20 +1,20 @@
 /* scan_regex.c - see scan_internal.h.
  *
- * Between calls nothing but the document and the position is needed: the search starts at *pos. An empty match there
- * changes nothing, because *pos is a boundary already, so the search continues one character further. A gap and the
- * match after it are returned by one call.
+ * Between calls, only the document and the position matter: the search starts at *pos. An empty match there changes
+ * nothing, because *pos is a boundary already, so the search continues one character further. A gap and the match after
+ * it are returned by one call.
  *
- * Two things are not left to PCRE2, its classes and its limits.
+ * PCRE2's classes and limits are not used as they are.
  *
- * Classes are those of Unicode 16, whatever PCRE2 has. By its own \p{L} it matches several times as fast as by ranges,
- * so these are used unless the document has a character in which the two may differ (pretok/regex.h).
+ * Classes are those of Unicode 16, whatever version PCRE2 has. Its own \p{L} matches several times as fast as ranges,
+ * so it is used unless the document has a character for which the two may differ (pretok/regex.h).
  *
- * Work is bounded by steps, so that what is refused does not depend on the machine. PCRE2's match limit counts no step
- * of a repetition that goes forward, and begins anew at each place: `(?=(a+))a*b` would take n * n steps on n times a.
- * So a match is first tried on a window, with a small limit; nearly all pretokens are found so. If what is after the
- * window might change the result (PCRE2 tells that), or the limit is reached, the match is tried again at that place
- * on the whole document, by a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its steps
- * count.
+ * Work is bounded in steps, so that the same documents are refused on every machine. PCRE2's match limit does not count
+ * the forward steps of a repetition, and starts anew at each position: `(?=(a+))a*b` would take n * n steps on n times
+ * a. So a match is first tried on a window, with a small limit; this finds nearly all pretokens. If text after the
+ * window might change the result (as PCRE2 reports), or the limit is reached, the match is tried again at that position
+ * on the whole document, with a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its
+ * steps are counted.
  */
 #include "pretok/scan_internal.h"
 
@@ -31,18 +31,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A match is first tried up to WINDOW bytes from where it begins, or a little more, with PLAIN_LIMIT steps of
- * backtracking. A match that is counted is tried with PLAIN_LIMIT, then with COUNTED_MORE times as many, up to
- * COUNTED_LIMIT. All counted ones of a document may take STEPS, and STEPS_PER_BYTE more for each of its bytes. */
+/* A match is first tried in a window of at least WINDOW and at most 2 * WINDOW bytes, with PLAIN_LIMIT steps of
+ * backtracking. A counted match is tried with PLAIN_LIMIT, then with COUNTED_MORE times as many, up to COUNTED_LIMIT.
+ * All counted matches of a document together may take STEPS, plus STEPS_PER_BYTE for each of its bytes. */
 enum { WINDOW = 256, PLAIN_LIMIT = 4096, COUNTED_MORE = 16, COUNTED_LIMIT = 16 << 20, STEPS_PER_BYTE = 256 };
 #define STEPS (UINT64_C(1) << 32)
 
 #define HEAP_LIMIT (128u << 10)   /* KiB; without JIT */
 #define JIT_STACK_MIN (64u << 10) /* bytes */
 #define JIT_STACK_MAX (8u << 20)
-#define MONGOLIAN_SEPARATOR 0x180E /* white space for PCRE2, but not by Unicode */
+#define MONGOLIAN_SEPARATOR 0x180E /* white space for PCRE2, but not in Unicode */
 
-/* A regex as PCRE2 has compiled it. */
+/* A regex compiled by PCRE2. */
 struct version {
     pcre2_code *code; /* NULL: not yet */
     bool jit;
@@ -57,12 +57,12 @@ struct scan_regex {
     pcre2_match_context *context;
     pcre2_jit_stack *stack; /* NULL: no version has JIT */
 
-    /* A bit for each block of 64 code points: whether a character in it may differ. If one may, the masks for its
-     * first two bytes have a bit in common. */
+    /* A bit for each block of 64 code points: whether PCRE2 may class a character in it differently. If so, the masks
+     * for its first two bytes have a bit in common. */
     unsigned char differs[0x110000 / 64 / 8], first_differs[256], second_differs[256];
     bool any_differs;
 
-    /* Of the document: its text is compared, not followed. */
+    /* The document. Between calls, `text` may dangle: it is only compared. */
     const unsigned char *text;
     size_t len;
     bool exact; /* it has a character that differs */
@@ -71,7 +71,7 @@ struct scan_regex {
 
 /* ---- Compiling ---- */
 
-/* The form in which a regex is exact with this PCRE2: what differs is known for Unicode 14 to 16. */
+/* The form in which a regex is exact with this PCRE2. The differences are known for Unicode 14 to 16. */
 static unsigned exact_form(void)
 {
     char unicode[64];
@@ -80,7 +80,7 @@ static unsigned exact_form(void)
     return major >= 14 && major <= 16 ? REGEX_EXACT : REGEX_RANGES;
 }
 
-/* Makes a version, unless it is there. */
+/* Compiles a version, unless that is done. */
 static int compile(struct scan_regex *s, struct version *v, unsigned form, struct err *e)
 {
     struct buf text = {0};
@@ -92,8 +92,8 @@ static int compile(struct scan_regex *s, struct version *v, unsigned form, struc
         buf_free(&text);
         return -1;
     }
-    /* With start optimizations the JIT (of 10.42 and later) misses matches of (?:b.|b)c*x: where c* failed once, it
-     * takes every place before as failed, too. */
+    /* With start optimizations, the JIT (of 10.42 and later) misses matches of (?:b.|b)c*x: if c* has failed at one
+     * position, it takes all positions before as failed, too. */
     v->code = pcre2_compile(text.len ? text.p : (PCRE2_SPTR) "", text.len,
                             PCRE2_UTF | PCRE2_UCP | PCRE2_NO_START_OPTIMIZE, &number, &offset, NULL);
     buf_free(&text);
@@ -135,7 +135,7 @@ static void note_differs(struct scan_regex *s, uint32_t from, uint32_t to)
     s->any_differs = true;
 }
 
-/* Notes the characters in which PCRE2's classes may differ from those that the regex means. */
+/* Records the characters that PCRE2 may class differently from the regex. */
 static void note_all_differs(struct scan_regex *s, const struct regex_uses *uses)
 {
     for (size_t i = 0; i < ugc_n_since_14; i++) {
@@ -227,7 +227,7 @@ static size_t char_len(const unsigned char *p)
 static bool is_differing(const struct scan_regex *s, const unsigned char *p, size_t n)
 {
     for (; n; p++, n--) {
-        if (*p < 0xE0) /* none has fewer than three bytes */
+        if (*p < 0xE0) /* all that differ have at least three bytes */
             continue;
         uint32_t block = *p < 0xF0 ? (uint32_t)(*p & 0x0F) << 6 | (p[1] & 0x3F)
                                    : (uint32_t)(*p & 0x07) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
@@ -290,7 +290,7 @@ static int match_error(int rc, size_t from, struct err *e)
                    from, (const char *)reason);
 }
 
-/* Tries the match at `from` alone, on the whole document; steps count. 1; 0: there is none; -1. */
+/* Tries the match only at `from`, on the whole document, and counts its steps. 1; 0: there is none; -1: error. */
 static int match_counted(struct scan_regex *s, size_t from, size_t base, struct err *e)
 {
     const struct version *v;
@@ -308,7 +308,7 @@ static int match_counted(struct scan_regex *s, size_t from, size_t base, struct 
     return rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : match_error(rc, base + from, e);
 }
 
-/* Where a window ends in which places from `from` on are tried. */
+/* The end of a window in which positions from `from` on are tried. */
 static size_t end_of_window(const struct scan_regex *s, size_t from)
 {
     if (s->len - from <= 2 * WINDOW)
@@ -318,8 +318,8 @@ static size_t end_of_window(const struct scan_regex *s, size_t from)
     return from;
 }
 
-/* The next match from `from` on, when the one in the window that ends at `end` gave rc, which is an error. 1; 0: there
- * is none; -1. */
+/* Finds the next match from `from` on, after matching in the window that ends at `end` failed with rc. 1; 0: there is
+ * none; -1: error. */
 static int next_match(struct scan_regex *s, const struct version *v, int rc, size_t from, size_t end, size_t base,
                       struct err *e)
 {

@@ -1,11 +1,11 @@
 /* scan_sequence.c - see scan_internal.h.
  *
- * Each regex has a subject, one of the pieces that the regex before it made, and the pieces found in it that were not
- * returned yet. When a subject is used up, the next piece of the regex before becomes the subject. Unlike with a single
- * regex, this state does not follow from the position: it is kept from call to call.
+ * Each regex has a subject, which is one of the pieces that the previous regex made, and the pieces found in it that
+ * are not returned yet. When a subject is used up, the next piece of the previous regex becomes the subject. Unlike
+ * with a single regex, this state does not follow from the position, so it is kept from call to call.
  *
- * A regex gives matches and the gaps between them. Whether two neighbours are one piece depends on what they are
- * (enum split_how), so the last of them is held until the next is known.
+ * A regex gives matches and the gaps between them. Whether two neighbors are one piece depends on which of them are
+ * matches (enum split_how), so the last one is held until the next is known.
  */
 #include "pretok/scan_internal.h"
 
@@ -23,20 +23,20 @@ struct step {
     enum split_how split;
     bool byte_level;   /* the regex sees the subject's byte-to-unicode form */
     size_t start, end; /* the subject */
-    size_t taken;      /* where the pieces end that were taken of it */
-    size_t pos;        /* the end of what was searched, in what the regex sees */
+    size_t taken;      /* the end of the pieces taken from it */
+    size_t pos;        /* how far it is searched, in the form that the regex sees */
 
-    struct buf form;        /* that form, if it is not the subject itself; */
-    size_t form_at, source; /* a place in it, and the byte of the subject there */
+    struct buf form;        /* that form, if byte_level */
+    size_t form_at, source; /* an offset in it, and the offset of the same byte in the subject */
 
-    uint32_t ends[ENDS]; /* of the pieces that were found, from the subject's start */
+    uint32_t ends[ENDS]; /* of the pieces found, from the subject's start */
     unsigned char match[ENDS];
     size_t n, next;
-    bool held; /* there is one more, ends[n], which what follows may join */
+    bool held; /* there is one more, ends[n], which the next piece may join */
 };
 
 struct scan_sequence {
-    const unsigned char *text; /* the document of this state: the pointer is compared, not followed */
+    const unsigned char *text; /* the document; between calls it may dangle, and is only compared */
     size_t len, pos;
     size_t n;
     struct step step[];
@@ -91,7 +91,7 @@ static int set_subject(struct step *t, const unsigned char *text, size_t start, 
                                                     "be used on it");
 }
 
-/* Makes the ends from `from` on, which are in the form, ends in the subject. */
+/* Converts ends[from .. n) from offsets in the form to offsets in the subject. */
 static void map_back(struct step *t, size_t from, size_t n)
 {
     for (size_t i = from; i < n; i++) {
@@ -103,7 +103,7 @@ static void map_back(struct step *t, size_t from, size_t n)
     }
 }
 
-/* Whether two neighbours are one piece, by whether each is a match. */
+/* Whether two neighbors are one piece. a, b: whether each is a match. */
 static bool are_joined(enum split_how split, bool a, bool b)
 {
     return split == SPLIT_PREVIOUS ? !a && b : split == SPLIT_NEXT ? a && !b : split == SPLIT_CONTIGUOUS && a && b;
@@ -114,7 +114,7 @@ static bool joins(enum split_how split)
     return split == SPLIT_PREVIOUS || split == SPLIT_NEXT || split == SPLIT_CONTIGUOUS;
 }
 
-/* Joins what belongs together of n ends; holds the last one if more may follow. */
+/* Joins those of n ends that belong together; holds the last one if more may follow. */
 static void join(struct step *t, size_t n, bool more)
 {
     t->n = 0;
@@ -177,8 +177,8 @@ static int begin(struct scan_sequence *s, const unsigned char *text, size_t len,
     return 0;
 }
 
-/* Finds the next piece that is to be returned: of the last step, or one that another drops. NULL at the document's end;
- * *failed on an error. */
+/* Finds the next piece to return: one of the last step, or one that another step drops. NULL at the end of the
+ * document, and with *failed on an error. */
 static struct step *next_piece(struct scan_sequence *s, bool *failed, struct err *e)
 {
     size_t i = s->n - 1;
@@ -217,7 +217,7 @@ ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size
             return -1;
         if (!t)
             break;
-        bool last = t == &s->step[s->n - 1]; /* else the next piece may be one of a step after it */
+        bool last = t == &s->step[s->n - 1]; /* otherwise the next piece may be one of a later step */
         for (size_t left = last ? t->n - t->next : 1; left && n < max; left--, t->next++) {
             t->taken = s->pos = t->start + t->ends[t->next];
             if (s->pos <= *pos)

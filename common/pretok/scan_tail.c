@@ -1,18 +1,16 @@
-/* scan_tail.c - cl100k as tiktoken has it: the white space that a document ends with is not split.
+/* scan_tail.c - tiktoken's form of cl100k: the white space at the end of a document is not split.
  *
- * tiktoken's regex tries \s++$ before \s*[\r\n]. At a pretoken's start after which there is only white space up to the
- * document's end, the rest is one pretoken; no alternative before \s++$ can match there, as each needs a character
- * that is no space. Anywhere else \s++$ does not match, and the pretokens are those of the form without it. So: of
- * their ends, the first one in the white space at the document's end is kept (or the start of that white space, if a
- * pretoken ends there), and the rest is one pretoken.
+ * tiktoken's regex tries \s++$ before \s*[\r\n]. If only white space is left at the start of a pretoken, the rest of
+ * the document is one pretoken: no alternative before \s++$ can match there, as each needs a character that is not a
+ * space. Anywhere else, \s++$ does not match, and the pretokens are those of the form without it. So the first end of
+ * that form in the final white space is kept (or the start of this white space, if a pretoken ends there), and the rest
+ * is one pretoken.
  *
- * The length of that white space need not be remembered: a pretoken's end is in it if only white space follows up to
- * the document's end. Few pretokens begin or end inside a run of white space, so each run is looked at only a few
- * times.
+ * The length of the final white space need not be stored: an end is in it if only white space follows. Few pretokens
+ * begin or end inside a run of white space, so each run is scanned only a few times.
  *
- * A window that continues (TEXT_MORE) may end in the white space that the document ends with: ends in it are held
- * back, except the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the
- * white space of its end in the part after the cut.
+ * With TEXT_MORE, the window may end in the final white space of the document, so ends in it are held back, except the
+ * first. With TEXT_LETTER, the document does not end here, and all of its final white space is after the cut.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/uclass.h"

@@ -15,7 +15,7 @@ const char *const special_flag_name[SPECIAL_N_FLAGS] = {"lstrip", "rstrip", "sin
 /* ---- The characters beside a match ---- */
 
 enum {
-    NO_CHAR = -1,  /* the text begins or ends here, or has a byte that is not UTF-8 */
+    NO_CHAR = -1,  /* the text begins or ends here, or has invalid UTF-8 */
     UNDECIDED = -2 /* more text decides */
 };
 
@@ -69,7 +69,7 @@ static bool is_word(int32_t c)
     return mask >> ugc_of((uint32_t)c) & 1 || c == 0x200C || c == 0x200D;
 }
 
-/* The beginning of the white space that ends at p + at, not before `from`. */
+/* The start of the white space that ends at p + at, but not before `from`. */
 static size_t space_before(const unsigned char *p, size_t from, size_t at)
 {
     size_t len;
@@ -144,7 +144,8 @@ static uint64_t eight_bytes(const unsigned char *p)
     return le64toh(w);
 }
 
-/* Of the bytes at p, those that all tokens with this first byte have: a word of the filter, and bits of it. */
+/* Hashes those of the bytes at p that all tokens with this first byte have: returns the index of a word of the filter,
+ * and sets *bits to bits of it. */
 static inline size_t filter_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
     uint64_t h = (eight_bytes(p) & s->mask[*p]) * 0x9E3779B97F4A7C15U;
@@ -160,8 +161,8 @@ static inline bool may_begin(const struct special_set *s, const unsigned char *p
     return (s->filter[word] & bits) == bits;
 }
 
-/* Makes the filter: of 64 bits of a word, those of two tokens are set at most, on average. Text that is like no token
- * passes once in hundreds of places. */
+/* Makes the filter. A word of 64 bits has the bits of at most two tokens, on average. Text unlike any token passes at
+ * one in hundreds of positions. */
 static int set_filter(struct special_set *s, struct err *e)
 {
     unsigned log2 = 4;
@@ -176,7 +177,7 @@ static int set_filter(struct special_set *s, struct err *e)
         uint64_t mask = t->len < FILTER_LEN ? ((uint64_t)1 << 8 * t->len) - 1 : UINT64_MAX;
         s->mask[*t->p] = s->mask[*t->p] ? s->mask[*t->p] & mask : mask;
     }
-    for (size_t b = 0; b < 256; b++) /* where no token begins, hashes differ */
+    for (size_t b = 0; b < 256; b++) /* no token begins with b: hashes differ */
         s->mask[b] = s->mask[b] ? s->mask[b] : UINT64_MAX;
     for (size_t i = 0; i < s->n; i++) {
         unsigned char start[FILTER_LEN] = {0};
@@ -188,7 +189,7 @@ static int set_filter(struct special_set *s, struct err *e)
     return 0;
 }
 
-/* The same for the GRAM bytes at p, which may be any part of a token; p has eight. */
+/* The same for the GRAM bytes at p, which may be any part of a token; eight bytes at p are read. */
 static inline size_t gram_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
     uint64_t h = (eight_bytes(p) << (64 - 8 * GRAM)) * 0x9E3779B97F4A7C15U;
@@ -196,8 +197,8 @@ static inline size_t gram_word(const struct special_set *s, const unsigned char 
     return (size_t)(h >> s->filter_shift);
 }
 
-/* A token of len bytes that begins at one of `stride` places has the GRAM bytes at the last of them, if
- * len >= stride + GRAM - 1. */
+/* If len >= stride + GRAM - 1, a token of len bytes that begins at one of `stride` positions has the GRAM bytes at the
+ * last of them. */
 static int set_grams(struct special_set *s, struct err *e)
 {
     s->stride = s->min_len < GRAM ? 1 : s->min_len - GRAM + 1 < STRIDE_MAX ? s->min_len - GRAM + 1 : STRIDE_MAX;
@@ -230,7 +231,7 @@ static void set_classes(struct special_set *s)
     }
 }
 
-/* Makes the list by last bytes. */
+/* Makes the list sorted by last bytes. */
 static int set_ending(struct special_set *s, struct err *e)
 {
     size_t next[256];
@@ -252,7 +253,7 @@ static void set_only(struct special_set *s)
 {
     if (s->n && s->token[0].p[0] == s->token[s->n - 1].p[0])
         s->only_first = s->token[0].p[0];
-    if (s->only_first >= 0 && s->token[0].len > 1) { /* one of a single byte would be the first */
+    if (s->only_first >= 0 && s->token[0].len > 1) { /* a token of a single byte would be the first */
         s->only_second = s->token[0].p[1];
         for (size_t i = 1; i < s->n; i++) {
             if (s->token[i].p[1] != s->only_second)
@@ -261,7 +262,7 @@ static void set_only(struct special_set *s)
     }
 }
 
-/* What the flags mean for searching and cutting. */
+/* Derives from the flags what searching and cutting need. */
 static void set_flags(struct special_set *s)
 {
     size_t len;
@@ -280,7 +281,7 @@ static void set_flags(struct special_set *s)
     s->after = s->max_len + 4;
 }
 
-/* Of those tokens alone that have this flag of SPECIAL_NORMALIZED, or not. */
+/* Makes a set of those tokens whose flag SPECIAL_NORMALIZED is as in `normalized`. */
 static int init(struct special_set *s, const struct special_token *token, size_t n, unsigned normalized, struct err *e)
 {
     *s = (struct special_set){.only_first = -1, .only_second = -1};
@@ -332,7 +333,7 @@ void special_free(struct special_set *s)
 
 /* ---- Occurrences ---- */
 
-/* Of token[from .. to), which are alike in their first k bytes and have more: the first whose byte k is not below b. */
+/* The first of token[from .. to) whose byte k is not below b. These tokens have equal first k bytes, and more bytes. */
 static size_t lower_bound(const struct special_set *s, size_t from, size_t to, size_t k, unsigned b)
 {
     while (from < to) {
@@ -352,10 +353,10 @@ const struct special_entry *special_at(const struct special_set *s, const unsign
     if (n == 0 || (n >= FILTER_LEN && !may_begin(s, p)))
         return NULL;
     size_t from = s->first[p[0]], to = s->first[p[0] + 1];
-    for (size_t k = 1; from < to; k++) { /* those that begin with p[0 .. k), that which is no longer first */
+    for (size_t k = 1; from < to; k++) { /* token[from .. to) begin with p[0 .. k), the shortest first */
         if (s->token[from].len == k)
             found = &s->token[from];
-        while (from < to && s->token[from].len == k) /* one may be there twice */
+        while (from < to && s->token[from].len == k) /* a token may be there twice */
             from++;
         if (k == n) {
             *more = from < to;
@@ -383,8 +384,9 @@ static const struct special_entry *find_ending(const struct special_set *s, cons
     return best;
 }
 
-/* The first place in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<` this
- * is ten times as fast as checking each one for `<|`; for English that was a tenth of the time of counting. */
+/* The first position in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<`
+ * this is ten times as fast as checking each one for `<|`. For English, that check took a tenth of the time of
+ * counting. */
 static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned char a, unsigned char b)
 {
     typedef unsigned char vec __attribute__((vector_size(16)));
@@ -411,7 +413,7 @@ static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned 
     return n;
 }
 
-/* Whether a token may begin at one of the `stride` places from *at on, which is moved there. */
+/* Whether a token may begin at one of the `stride` positions from *at on; moves *at there. */
 static inline bool may_begin_in_stride(const struct special_set *s, const unsigned char *p, size_t *at)
 {
     const size_t end = *at + s->stride;
@@ -426,7 +428,7 @@ static inline bool may_begin_in_stride(const struct special_set *s, const unsign
     return *at < end;
 }
 
-/* Moves over places where no token begins, several at a time. */
+/* Skips positions where no token begins, several at a time. */
 static size_t stride_over(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
 {
     for (size_t at; n - from >= s->stride + FILTER_LEN; from += s->stride) {
@@ -437,8 +439,8 @@ static size_t stride_over(const struct special_set *s, const unsigned char *p, s
     return from;
 }
 
-/* Moves over blocks where no token begins: the classes of bytes say where one may, and only there hashes are looked up.
- * Needs AVX2; without it nothing is moved over. */
+/* Skips blocks where no token begins: the classes of bytes show where one may, and hashes are looked up only there.
+ * Without AVX2, nothing is skipped. */
 static size_t skip_blocks(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
 {
 #ifdef __x86_64__
@@ -465,7 +467,7 @@ static size_t skip_blocks(const struct special_set *s, const unsigned char *p, s
 #endif
 }
 
-/* The first place from `from` on where a special token may begin. */
+/* The first position from `from` on where a special token may begin. */
 static size_t next_candidate(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
 {
     if (s->only_second >= 0)
@@ -486,7 +488,7 @@ static size_t next_candidate(const struct special_set *s, const unsigned char *p
 
 /* ---- Matches ---- */
 
-/* The next occurrence from *from on, flags aside, which is moved to it. */
+/* Finds the next occurrence from *from on, ignoring flags, and moves *from there. */
 static enum special_hit next_occurrence(const struct special_set *s, const unsigned char *p, size_t n, bool final,
                                         size_t *from, const struct special_entry **found)
 {
@@ -501,7 +503,7 @@ static enum special_hit next_occurrence(const struct special_set *s, const unsig
     return SPECIAL_NONE;
 }
 
-/* Whether an occurrence counts: FOUND; or not (NONE), because it is no single word. */
+/* Whether an occurrence counts: SPECIAL_FOUND, or SPECIAL_NONE if it must be a single word and is not. */
 static enum special_hit check_word(const struct special_entry *t, const unsigned char *p, size_t n, enum window_end end,
                                    size_t begin, bool after_word)
 {
@@ -516,8 +518,8 @@ static enum special_hit check_word(const struct special_entry *t, const unsigned
     return next == UNDECIDED ? SPECIAL_MAYBE : is_word(next) ? SPECIAL_NONE : SPECIAL_FOUND;
 }
 
-/* Moves *to over the white space after a match, up to the next match that counts; *searched: up to where it is known
- * that no other begins. */
+/* Moves *to past the white space after a match, up to the next match that counts. *searched: no other match begins
+ * before it. */
 static enum special_hit strip_right(const struct special_set *s, const unsigned char *p, size_t n, enum window_end end,
                                     size_t *to, size_t *searched)
 {
@@ -545,13 +547,13 @@ static enum special_hit strip_right(const struct special_set *s, const unsigned 
     return SPECIAL_FOUND;
 }
 
-/* Where what may still belong to a match begins, if one may begin at p + at. */
+/* The start of the text that may still belong to a match, if one may begin at p + at. */
 static size_t undecided_from(const struct special_set *s, const unsigned char *p, size_t n, size_t from, size_t at)
 {
     size_t len;
     if (!(s->flags & SPECIAL_LSTRIP))
         return at;
-    for (size_t back = 1; at == n && back < 4 && back <= n - from; back++) { /* a character that is cut */
+    for (size_t back = 1; at == n && back < 4 && back <= n - from; back++) { /* an incomplete character */
         if (p[n - back] >= 0xC0) {
             if (char_at(p, n, n - back, false, &len) == UNDECIDED)
                 at = n - back;
@@ -627,8 +629,8 @@ bool special_cut_after(const struct special_set *s, const unsigned char *p, size
     return !is_space(next) && next != UNDECIDED;
 }
 
-/* Going back, the first token that is found decides: white space before one that counts, and does not take it, is not
- * before the place. So it makes no difference how far the text before that is known. */
+/* Going back, the first token found decides: if it counts and does not take white space after it, no earlier token can.
+ * So it makes no difference how much text before it is known. */
 bool special_takes_space(const struct special_set *s, const unsigned char *p, size_t at)
 {
     if (!(s->flags & SPECIAL_RSTRIP))
@@ -643,11 +645,11 @@ bool special_takes_space(const struct special_set *s, const unsigned char *p, si
     return true;
 }
 
-/* Where special tokens can overlap, an occurrence that ends at the place need not be a match: a match that begins
- * earlier may have taken its first bytes. So we go back to a place inside no occurrence, and thus inside no match, and
- * follow the matches from there. The caller promises that no match crosses p + n, so no text after it is needed. It
- * was not cut after a token that must be a single word, nor after white space that belongs to a token; where it was cut
- * for another reason, a letter follows, and beside it there is no single word. */
+/* If special tokens can overlap, an occurrence that ends at the cut need not be a match: an earlier match may have
+ * taken its first bytes. So this goes back to a position inside no occurrence, and thus inside no match, and follows
+ * the matches from there. The caller promises that no match crosses p + n, so no text after it is needed. Text is not
+ * cut after a token that must be a single word, nor after white space that belongs to a token. If it was cut for
+ * another reason, a letter follows, so that no single word ends there. */
 size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more)
 {
     bool longer;

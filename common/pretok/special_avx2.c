@@ -24,10 +24,10 @@ static inline uint64_t top_bits(const __m256i v[2])
     return (uint32_t)_mm256_movemask_epi8(v[0]) | (uint64_t)(uint32_t)_mm256_movemask_epi8(v[1]) << 32;
 }
 
-/* In each byte of v[0] and v[1], bit b stays set if bit b - by of the byte `by` places later is set, too; what is after
- * v[1] is not known, and may be anything. Bits that the shift brings from another byte get into the lowest `by` bits,
- * which no later step reads: after steps by 1, 2 and 4 the top bit says whether all eight bits are set, each one place
- * later than the bit before it. A macro, as `by` must be a constant. */
+/* In each byte of v[0] and v[1], bit b stays set if bit b - by of the byte `by` positions later is set, too; what
+ * follows v[1] is unknown, and counts as all ones. Bits that the shift brings in from another byte are in the lowest
+ * `by` bits, which no later step reads. After steps by 1, 2 and 4, the top bit tells whether bits 7 to 0 are set in
+ * this byte and the seven after it, in this order. A macro, because `by` must be a constant. */
 #define AND_LATER(v, by)                                                                                               \
     do {                                                                                                               \
         __m256i middle = _mm256_permute2x128_si256((v)[0], (v)[1], 0x21);                                              \
