@@ -1,5 +1,5 @@
-/* counter.h - from text to counts: a pretokenizer whose pretokens go to a table. One counter for one set of
- * rules: the sources of a run share it, as nothing in how they are read changes what a pretoken counts. */
+/* counter.h - counts the pretokens of text: a pretokenizer whose pretokens go to a table. A counter is for one set of
+ * rules. All sources of a run share it, because how a source is read does not change what a pretoken counts. */
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 
@@ -7,11 +7,11 @@
 #include "pretok/pretokenize.h"
 
 struct counter {
-    struct pretokenizer pretokenizer; /* pass it text by pretokenize_text; its invalid policy may be changed */
+    struct pretokenizer pretokenizer; /* pass it text with pretokenize_text; its invalid policy may be changed */
     struct table table;               /* the counts: may be read and cleared */
 };
 
-/* As pretokenizer_open. The counter must not be moved. */
+/* Like pretokenizer_open. The counter must not be moved. */
 int counter_open(struct counter *c, const struct rules *rules, enum invalid_policy invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
 

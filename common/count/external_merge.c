@@ -26,23 +26,23 @@ struct segment_reader {
     struct cursor in;
 };
 
-/* A pretoken as numbers that compare as pretokens do: its first 16 bytes, 0 where there are none, and its length; but
- * of two that are longer than 16 bytes and have the same head, the bytes must be compared. */
+/* A pretoken as numbers that compare as pretokens do: its first 16 bytes, padded with 0, and its length. If two
+ * pretokens of more than 16 bytes have the same head, their bytes must be compared. */
 struct head {
     uint64_t first, second, len;
 };
 
-enum { HEAD_BYTES = 16, LONGER = HEAD_BYTES + 1, NONE_LEFT }; /* what `len` may be besides: NONE_LEFT comes last */
+enum { HEAD_BYTES = 16, LONGER = HEAD_BYTES + 1, NONE_LEFT }; /* other values of `len`; NONE_LEFT comes last */
 
-/* The sources that are merged, and the current pretoken of each, in a tree of losers (Knuth, The Art of Computer
- * Programming, vol. 3, 5.4.1): each inner node has the source that lost the comparison there, the root has the winner.
- * So the next pretoken takes one comparison a level, mostly of numbers close together in memory. */
+/* The inputs that are merged, and the current pretoken of each, in a tree of losers (Knuth, The Art of Computer
+ * Programming, vol. 3, 5.4.1): each inner node has the input that lost the comparison there, and the root has the
+ * winner. So the next pretoken takes one comparison per level, mostly of numbers close together in memory. */
 struct tournament {
     size_t n;
     struct sorted_input *from;
-    struct pretoken *now; /* borrowed from the sources, */
+    struct pretoken *now; /* borrowed from the inputs, */
     struct head *head;    /* and its head */
-    size_t *node;         /* node[0]: the winner; node[1 .. n): losers. Source i is below node (n + i) / 2 */
+    size_t *node;         /* node[0]: the winner; node[1 .. n): losers. Input i is below node (n + i) / 2 */
 };
 
 struct segment_writer {
@@ -116,7 +116,7 @@ static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
     return 0;
 }
 
-/* ---- The sources ---- */
+/* ---- The inputs ---- */
 
 static int segment_next(void *self, struct pretoken *w, struct err *e)
 {
@@ -168,7 +168,7 @@ static int advance(struct tournament *t, size_t i, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether source a is before source b. Which one is, nobody can predict: so there is no branch that depends on it. */
+/* Whether input a comes before input b. The result cannot be predicted, so no branch depends on it. */
 static inline bool before(const struct tournament *t, size_t a, size_t b)
 {
     const struct head *x = &t->head[a], *y = &t->head[b];
@@ -178,7 +178,7 @@ static inline bool before(const struct tournament *t, size_t a, size_t b)
     return (x->first < y->first) | ((x->first == y->first) & (x->second < y->second)) | (same & (x->len < y->len));
 }
 
-/* Lets source i, whose pretoken is new, compete with the losers above it. */
+/* Lets input i, whose pretoken is new, compete with the losers above it. */
 static void replay(struct tournament *t, size_t i)
 {
     size_t winner = i;
@@ -190,7 +190,7 @@ static void replay(struct tournament *t, size_t i)
     t->node[0] = winner;
 }
 
-/* The winner of the sources below node `at`; losers are entered. */
+/* Returns the winner of the inputs below node `at`, and stores the losers. */
 static size_t play(struct tournament *t, size_t at)
 {
     if (at >= t->n)
@@ -220,7 +220,7 @@ static void tournament_free(struct tournament *t)
     free(t->node);
 }
 
-/* Opens the sources, and finds the first pretoken. */
+/* Opens the inputs and finds the first pretoken. */
 static int tournament_begin(struct tournament *t, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -233,8 +233,8 @@ static int tournament_begin(struct tournament *t, struct err *e)
     return 0;
 }
 
-/* Adds w to *sum, whose bytes are in *held, if it is the same; else passes *sum on, unless its length is 0, and begins
- * a new one. */
+/* Adds w to *sum, whose bytes are in *held, if it is the same pretoken. Otherwise passes *sum on, unless its length is
+ * 0, and begins a new one. */
 static int add_next(const struct pretoken *w, struct pretoken *sum, struct buf *held,
                     int (*consume)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
 {
@@ -316,7 +316,7 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
 
 int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e)
 {
-    enum { PRETOKENS_MIN = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
+    enum { PRETOKENS_MIN = 1000 }; /* fewest pretokens in a segment, however little memory is allowed */
     if (table_n(t) < PRETOKENS_MIN || table_bytes(t) <= max)
         return 0;
     if (external_merge_spill(r, t, e) || table_clear(t, e))
@@ -332,8 +332,8 @@ int external_merge_add(struct external_merge *r, const struct sorted_input *inpu
     return 0;
 }
 
-/* Merges the first inputs into a segment: as many as it takes so that all can be merged at a time, if that many
- * can. */
+/* Merges the first inputs into a segment: as many as are needed so that all the rest can be merged at a time, up to
+ * fan_in. */
 static int merge_inputs(struct external_merge *r, struct err *e)
 {
     struct sorted_table none = {0};

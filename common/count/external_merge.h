@@ -1,9 +1,9 @@
-/* external_merge.h - adding up more counts than memory holds: sorted segments on disk, merged.
+/* external_merge.h - adds up more counts than fit in memory: sorted segments on disk, which are merged.
  *
- * As sort(1) does: a table that gets too large is written out sorted; at the end the segments, the inputs that were
- * sorted already and what is still in memory are merged by bytes, equal pretokens added. At most a bounded number of
- * segments and inputs is read at a time (if there are more, some are first merged to longer segments), so memory stays
- * bounded however many there are.
+ * As in sort(1), a table that gets too large is written out sorted. At the end, the segments, the inputs that are
+ * already sorted, and the table in memory are merged by bytes, and the counts of equal pretokens are added. A limited
+ * number of segments and inputs is read at a time (if there are more, some are first merged into longer segments), so
+ * memory is bounded however many there are.
  */
 #ifndef BPE_COUNT_EXTERNAL_MERGE_H
 #define BPE_COUNT_EXTERNAL_MERGE_H
@@ -14,15 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Something that gives pretokens in the order of str_compare, when they are merged: a segment on disk, the sorted
- * table, a sum in a file. */
+/* An input of a merge, which gives pretokens in the order of str_compare: a segment on disk, the sorted table, a sum in
+ * a file. */
 struct sorted_input {
-    /* Gets the memory and descriptors that reading takes; NULL: none. */
+    /* Acquires the memory and descriptors that reading needs; NULL: none. */
     int (*open)(void *self, struct err *e);
-    /* The next pretoken, whose bytes are padded (PRETOKEN_PAD), and borrowed until the next call. 1; 0: there is none
-     * left; -1: error. */
+    /* Gets the next pretoken; its bytes are padded (PRETOKEN_PAD), and borrowed until the next call. 1; 0: there is
+     * none left; -1: error. */
     int (*next)(void *self, struct pretoken *w, struct err *e);
-    /* Frees what open got; also after an error of open, or without open. NULL: nothing. */
+    /* Releases what open acquired; also called if open failed, or was not called. NULL: nothing. */
     void (*close)(void *self);
     void *self; /* borrowed */
 };
@@ -42,18 +42,18 @@ struct external_merge {
     uint64_t n_spilled; /* segments ever written, for reports */
 };
 
-/* dir as for spill_init; memory: the bytes that merging may use, approximately, an input taking up to 128 KiB (at
- * least two segments are merged at a time). */
+/* dir: as for spill_init. memory: the bytes that merging may use, approximately; an input takes up to 128 KiB, and at
+ * least two are merged at a time. */
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory);
 void external_merge_free(struct external_merge *r);
 
-/* Writes the table as one more segment. This sorts the table, so that it can then only be cleared or freed. */
+/* Writes the table as one more segment. This sorts the table, which can then only be cleared or freed. */
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e);
 
-/* The same if the table takes more than `max` bytes, after which it is cleared. */
+/* The same, and clears the table, if it takes more than `max` bytes. */
 int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e);
 
-/* Adds a source (copied; its self is borrowed), which will be opened and read once, by external_merge_merge. */
+/* Adds an input (copied; its self is borrowed), which external_merge_merge will open and read once. */
 int external_merge_add(struct external_merge *r, const struct sorted_input *input, struct err *e);
 
 /* Passes every distinct pretoken of all segments, inputs and the table to `consume`, sorted by bytes, with the sum of

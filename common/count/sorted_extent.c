@@ -1,7 +1,7 @@
 /* sorted_extent.c - see sorted_extent.h.
  *
- * The file may have changed since it was seen that the extent is sorted. So each record's checksum is compared again,
- * and at the end their sum and number with what they were. */
+ * The file may have changed since the extent was found to be sorted. So each record's checksum is verified again, and
+ * at the end the sum and number of the checksums are compared with those found before. */
 #include "count/sorted_extent.h"
 
 #include "base/io/fd.h"
@@ -74,7 +74,7 @@ static int next_line(struct sorted_extent *x, size_t *len, struct err *e)
     }
 }
 
-/* Puts the next record to the sequence of words. 1; 0: there is none left, and all were as they should be. */
+/* Adds the next record to the sequence of words. 1; 0: there is none left, and all were as expected; -1: error. */
 static int next_record(struct sorted_extent *x, struct err *e)
 {
     struct record rec;

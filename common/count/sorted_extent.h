@@ -1,5 +1,5 @@
-/* sorted_extent.h - a part of a file that is whole words records of one sum, in order: its pretokens are sorted, and
- * are read from it when they are merged. */
+/* sorted_extent.h - a part of a file that consists of whole words records of one sum, in order. Its pretokens are
+ * sorted, and are read from the file when they are merged. */
 #ifndef BPE_COUNT_SORTED_EXTENT_H
 #define BPE_COUNT_SORTED_EXTENT_H
 
@@ -15,14 +15,14 @@ struct sorted_extent {
     uint64_t n_records, checksum; /* the sum of their checksums, modulo 2^64 */
     /* While it is read, by sorted_extent_source: */
     int fd;
-    uint64_t at, sum_read;    /* offset in the file of what is read next; the sum of the checksums so far */
+    uint64_t at, sum_read;    /* the file offset of the next read; the sum of the checksums so far */
     struct buf data, payload; /* data.p[pos .. data.len): read, not yet used */
     size_t pos;
     struct word_sequence words;
 };
 
-/* A source that reads the extent (borrowed) in constant memory. An error of it may be EX_DATAERR, if the file is not
- * as the extent says: what was read then is nothing to rely on. */
+/* An input that reads the extent (borrowed) in constant memory. It fails with EX_DATAERR if the file does not match the
+ * extent: do not use what was read then. */
 struct sorted_input sorted_extent_source(struct sorted_extent *x);
 
 #endif

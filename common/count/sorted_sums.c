@@ -1,9 +1,9 @@
 /* sorted_sums.c - see sorted_sums.h.
  *
- * As long as a batch comes in order, its words are stored too, until they make an extent worth its while: a merge of
- * very many small extents would be slower than a table. Then what is stored is dropped, and from there on after each
- * record. What comes after the extent is stored, and counts in addition to it. An extent never ends inside a long
- * pretoken, because whether that is in order may be known at its last part only. */
+ * While a batch is in order, its words are stored too, until their extent is large enough: merging very many small
+ * extents would be slower than a table. Then the stored words are dropped, and from there on after each record. Words
+ * after the extent are stored, and count in addition to it. An extent never ends inside a long pretoken, because only
+ * the last part may show whether that is in order. */
 #include "count/sorted_sums.h"
 
 #include "count/sorted_extent.h"
@@ -13,7 +13,7 @@
 
 enum {
     EXTENT_MIN = 1 << 20
-}; /* bytes of an extent, and no more than an eighth of the memory; man/bpe-sum.1 has it, too */
+}; /* smallest extent in bytes, or an eighth of the memory if that is less; also in man/bpe-sum.1 */
 
 struct kept_extent {
     struct sorted_extent extent;
@@ -25,7 +25,7 @@ struct open_sum {
     void *stored;                /* the state of batch_store_content: what is not in the extent; or NULL */
     struct sorted_extent extent; /* end 0: there is none */
     bool in_order;               /* all records so far */
-    uint64_t at, checksum;       /* then: where in the file the next one must be; the sum of the checksums so far, */
+    uint64_t at, checksum;       /* then: the file offset of the next one; the sum of the checksums so far, */
     struct buf last;             /* and the last pretoken */
     struct word_sequence words;
 };
@@ -65,7 +65,7 @@ static struct open_sum *open_batch(const struct sorted_sums *s, const struct rec
     return b;
 }
 
-/* Whether the pretokens of the record put last come each after the one before it. 1; 0; -1: error. */
+/* Whether each pretoken of the last record comes after the one before it. 1; 0; -1: error. */
 static int check_words(struct open_sum *b, struct err *e)
 {
     struct pretoken w, last = {b->last.p, b->last.len, 0};
@@ -83,13 +83,14 @@ static int check_words(struct open_sum *b, struct err *e)
     return buf_put(&b->last, last.p, last.len, e) ? -1 : 1;
 }
 
-/* Whether the record goes on in order where the one before it ended. 1; 0; -1: error. */
+/* Whether the record follows the previous one in the file, and in order. 1; 0; -1: error. */
 static int follows(const struct sorted_sums *s, struct open_sum *b, const struct record *rec, struct err *e)
 {
     if (s->path != b->extent.path || rec->offset != b->at)
         return 0;
     int rc = word_sequence_put(&b->words, rec, e) ? -1 : check_words(b, e);
-    return rc < 0 && e->code == EX_DATAERR ? 0 : rc; /* damaged words are an error when they are taken, if they count */
+    /* Damaged words become an error when they are consumed, if they count. */
+    return rc < 0 && e->code == EX_DATAERR ? 0 : rc;
 }
 
 /* Whether the extent, with this record, holds all words so far. 1; 0; -1: error. */

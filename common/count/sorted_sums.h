@@ -1,11 +1,11 @@
-/* sorted_sums.h - adding up sums of any size in constant memory: what comes sorted from a file that can be read again
- * is not stored.
+/* sorted_sums.h - adds up sums of any size in constant memory: sorted words in a file that can be read again are not
+ * stored.
  *
- * A ledger_content, in front of the batch_stores. The words of a batch that come in order (one record after the other
- * in a regular file that is not compressed, each pretoken after the one before it) are only noted, as an extent of that
- * file. When the batch counts, the extent becomes an input of the external merge, which reads the file again. All other
- * words go to the batch_stores: counts, which are not sorted, sums from pipes, small sums, and what follows where the
- * order breaks off.
+ * A ledger_content, in front of the batch_stores. If the words of a batch come in order (one record after the other in
+ * a regular file that is not compressed, each pretoken after the one before it), only their extent in that file is
+ * recorded. When the batch counts, the extent becomes an input of the external merge, which reads the file again. All
+ * other words go to the batch_stores: counts, which are not sorted; sums from pipes; small sums; and the words after
+ * the point where the order breaks off.
  */
 #ifndef BPE_COUNT_SORTED_SUMS_H
 #define BPE_COUNT_SORTED_SUMS_H
@@ -19,15 +19,16 @@ struct kept_extent;
 struct sorted_sums {
     struct batch_stores *stores;  /* borrowed */
     struct external_merge *merge; /* borrowed */
-    const char *path; /* to be set before the first record of each input: the file that it is, in which the records'
-                         offsets count (borrowed until sorted_sums_free); NULL: it cannot be read again */
+    /* Set this before the first record of each input, to the file to which the offsets of the records refer (borrowed
+     * until sorted_sums_free); NULL: the input cannot be read again. */
+    const char *path;
     struct kept_extent *kept; /* list of the extents of batches that count, which `merge` reads */
-    uint64_t min;             /* bytes of an extent */
+    uint64_t min;             /* smallest extent, in bytes */
 };
 
 /* memory: the bytes that the stores may use, approximately. */
 void sorted_sums_init(struct sorted_sums *s, struct batch_stores *stores, struct external_merge *merge, size_t memory);
-void sorted_sums_free(struct sorted_sums *s); /* after ledger_free; then nothing can be merged */
+void sorted_sums_free(struct sorted_sums *s); /* call it after ledger_free; nothing can be merged after it */
 
 /* For ledger_init, with the sorted_sums as its ctx. */
 extern const struct ledger_content sorted_sums_content;

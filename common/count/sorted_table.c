@@ -1,9 +1,9 @@
 /* sorted_table.c - see sorted_table.h.
  *
- * The slots in use are moved together, and their keys turned into numbers that compare as the bytes do. Then each of
- * the three tables is sorted by a radix sort, the first byte first (McIlroy, Bostic and McIlroy, "Engineering radix
- * sort", 1993): the unused slots serve as the second array if there are enough, else it is sorted in place by their
- * "American flag" sort. The three sorted tables are merged as they are read. */
+ * The slots in use are moved together, and their keys are converted to numbers that compare as the bytes do. Then each
+ * of the three tables is sorted by a radix sort, first byte first (McIlroy, Bostic and McIlroy, "Engineering radix
+ * sort", 1993): the unused slots serve as the second array if there are enough; otherwise it is sorted in place by
+ * their "American flag" sort. The three sorted tables are merged as they are read. */
 #include "count/sorted_table.h"
 
 #include "base/sys/bytes.h"
@@ -19,8 +19,8 @@ enum {
     THREAD_STACK = 256 << 10, /* of which sort_key12 takes 50 KiB */
 };
 
-/* The differences between the tables: `begin` turns the key of a slot into a number, and says whether the slot is in
- * use; `digit` is the n-th byte of a key; `less` the order of two slots. arena: the bytes of long pretokens. */
+/* The differences between the tables: `begin` converts the key of a slot to a number and returns whether the slot is in
+ * use; `digit` is the n-th byte of a key; `less` is the order of two slots. arena: the bytes of long pretokens. */
 
 static inline bool key12_begin(struct slot12 *s, const void *arena)
 {
@@ -188,7 +188,7 @@ static void *order_in_thread(void *arg)
     return NULL;
 }
 
-/* Its stack does not depend on the limit of the process's. */
+/* The size of its stack is fixed, whatever the stack limit of the process. */
 static bool start_thread(pthread_t *thread, struct sorted_table *s)
 {
     pthread_attr_t attr;
@@ -200,8 +200,8 @@ static bool start_thread(pthread_t *thread, struct sorted_table *s)
     return started;
 }
 
-/* A sum is sorted when counting is done and a second core is idle: so a thread sorts slots12, about half of the work.
- */
+/* A sum is sorted after counting, when a second core is idle, so a thread sorts slots12, which is about half of the
+ * work. */
 void sorted_table_init(struct sorted_table *s, struct table *t)
 {
     pthread_t thread;

@@ -1,7 +1,8 @@
-/* summing.h - adds up counts within a memory limit: records of counts and sums in, in any order and number, each
- * distinct pretoken of all that counts out.
+/* summing.h - adds up counts within a memory limit: takes records of counts and sums, in any order and number, and
+ * gives each distinct pretoken of those that count.
  *
- * The ledger says what counts and whether it is complete. What memory does not hold goes to sorted segments on disk.
+ * The ledger decides what counts and whether it is complete. What does not fit in memory goes to sorted segments on
+ * disk.
  */
 #ifndef BPE_COUNT_SUMMING_H
 #define BPE_COUNT_SUMMING_H
@@ -25,8 +26,8 @@ struct summing {
     struct batch_stores stores; /* of batches that have not ended */
 };
 
-/* memory: about how much it may use; temp: as for spill_init, borrowed. *s must not be moved. -1: out of memory;
- * summing_free also then. */
+/* memory: about how much it may use. temp: as for spill_init, borrowed. *s must not be moved. -1: out of memory; call
+ * summing_free then, too. */
 int summing_init(struct summing *s, uint64_t memory, const char *temp, struct err *e);
 void summing_free(struct summing *s);
 
@@ -35,10 +36,10 @@ void summing_free(struct summing *s);
 int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
                 struct err *e);
 
-/* Whether nothing was added; false also if that takes reading a sum to tell. */
+/* Whether nothing was added; false also if only reading a sum could tell. */
 bool summing_is_empty(const struct summing *s);
 
-/* After all input: as external_merge_merge. */
+/* After all input: like external_merge_merge. */
 int summing_each(struct summing *s, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e);
 

@@ -1,10 +1,10 @@
 /* table.c - see table.h.
  *
- * What makes it fast: no pointers (a key that points into the text costs one more cache miss each); batches of
- * pretokens, whose slots are all prefetched before the first is read; huge pages; small slots for most of a text; of
- * colliding pretokens, the one counted more often is found first, because a second comparison is a branch that cannot
- * be predicted; tables up to 5/8 full rather than 1/2, which take half the memory and are no slower.
- * tests/bench/README has the figures, and what was tried and did not help.
+ * What makes it fast: no pointers (a key that points into the text costs another cache miss); batches of pretokens,
+ * whose slots are all prefetched before the first is read; huge pages; small slots for most of a text; the more
+ * frequent of two colliding pretokens is found first, because a second comparison is an unpredictable branch; tables up
+ * to 5/8 full rather than 1/2, which take half the memory and are no slower. tests/bench/README has the figures, and
+ * what was tried and did not help.
  */
 #include "count/table.h"
 
@@ -36,11 +36,11 @@ static inline void find_spare(struct table *t, size_t at)
     t->spare = at;
 }
 
-/* A table is doubled in place: it is never in memory twice. The search for a pretoken that was in slot i now begins at
- * slot 2i or 2i + 1, or a little before for the few that a collision had moved on. So the slots are emptied from the
- * last to the first; each pretoken goes to the slot where its search begins, and moves the one that it finds there on
- * by a slot. Of colliding pretokens, the first hence stays first: it is the one that occurs most. The few that would
- * have to go to a slot that is not yet emptied are set aside, and inserted at the end. */
+/* A table is doubled in place, so it is never in memory twice. The search for a pretoken that was in slot i now begins
+ * at slot 2i or 2i + 1, or a little before for the few that were displaced by a collision. So the slots are emptied
+ * from the last to the first; each pretoken goes to the slot where its search begins, and moves the one that it finds
+ * there one slot further. So the first of colliding pretokens remains the first; it is the one that occurs most. The
+ * few whose slot would be one that is not emptied yet are set aside, and inserted at the end. */
 
 /* Doubles a table: kind is its array of slots, `used` the field that is 0 in a free slot, hash that of the slot *s. */
 #define GROW(t, kind, shift, used, hash)                                                                               \
@@ -115,7 +115,7 @@ int table_init(struct table *t, struct err *e)
         return err_mem(e, "the count table", table_slots(FIRST_SHIFT) * sizeof *t->slots24);
     }
     /* Each table has its own secrets. With the same hash, pretokens that come in the order of another table's slots,
-     * such as a sum's, would fill one part of this table first, and collide until it has grown. */
+     * such as those of counts records, would fill one part of this table first, and collide until it has grown. */
     static uint64_t n_tables;
     uint64_t seed = hash_bytes(&n_tables, sizeof n_tables, hash_secret());
     n_tables++;
@@ -141,8 +141,8 @@ int table_clear(struct table *t, struct err *e)
     return table_init(t, e);
 }
 
-/* Of two colliding pretokens, the one counted more often goes into `home`, where the search for it begins. (The other
- * one goes to a slot after its own home, and no slot in between becomes free: so it is still found.) */
+/* Moves the more frequent of two colliding pretokens to `home`, where the search for it begins. (The other one moves to
+ * a slot after its own home, and no slot in between becomes free, so it is still found.) */
 #define PROMOTE(slot, home)                                                                                            \
     do {                                                                                                               \
         if ((slot)->count > (home)->count) {                                                                           \
@@ -315,7 +315,7 @@ static inline int begin_longer(struct table *t, struct longer *l, const unsigned
     return 0;
 }
 
-/* Asks for the slots of a batch, where its searches begin. */
+/* Prefetches the slots of a batch where its searches begin. */
 static inline void prefetch12(const struct table *t, const struct key_batch *b)
 {
     const struct slot12 *slots = t->slots12;
@@ -324,7 +324,7 @@ static inline void prefetch12(const struct table *t, const struct key_batch *b)
         __builtin_prefetch(&slots[b->slot[i]], 1);
 }
 
-/* The slots of the items of a batch from `from` on, after the table has grown. */
+/* Finds the slots of the items of a batch from `from` on, after the table has grown. */
 static void find_slots(const struct table *t, struct key_batch *b, size_t from)
 {
     for (size_t i = from; i < b->n; i++)
@@ -332,8 +332,8 @@ static void find_slots(const struct table *t, struct key_batch *b, size_t from)
 }
 
 /* Counts items of a batch, from `from` on, once each, up to the first that is not in the first slot of its search, or
- * whose count cannot be higher. Returns which one that is. This is the hottest loop: as a function of its own, which
- * calls no other, it does without the stack. */
+ * whose count would overflow. Returns its index. This is the hottest loop: it is a function of its own that calls no
+ * other, so that it needs no stack. */
 static __attribute__((noinline)) size_t count_found(struct slot12 *restrict slots, const struct key_batch *restrict b,
                                                     size_t from)
 {
@@ -446,7 +446,7 @@ size_t table_bytes(const struct table *t)
            table_slots(t->shift_long) * sizeof *t->slots_long + t->arena.cap;
 }
 
-/* A position is the number of a slot, counting those of slots12 first, then slots24, then hash_index_long. */
+/* A position is the number of a slot, counting those of slots12 first, then slots24, then slots_long. */
 bool table_next(const struct table *t, size_t *pos, struct pretoken *w)
 {
     size_t n12 = table_slots(t->shift12), n24 = table_slots(t->shift24);

@@ -1,12 +1,12 @@
-/* table.h - counting pretokens: a hash table from bytes to u64 counts, made for text.
+/* table.h - counts pretokens: a hash table from bytes to u64 counts, made for text.
  *
  * Three hash tables, by the length of the pretoken (pretok/packed_key.h):
  *   slots12    up to 11 bytes (97 of 100 in English): the key and a count of 32 bits in a slot of 16 bytes. Each time
  *              that count overflows, 2^32 is carried to slots24, where the same bytes have a key of 24 bytes.
  *   slots24    12 to 23 bytes: the key and the count in a slot of 32 bytes, so that two make a cache line.
- *   hash_index_long longer ones: their bytes are in the arena, their hash in the slot.
+ *   slots_long longer ones: their bytes are in the arena, their hash in the slot.
  * So counting a pretoken of up to 23 bytes costs at most one cache miss. Open addressing, linear probing, at most 5/8
- * full. The hashes are keyed with a secret of each table, so that no input can make them degenerate.
+ * full. The hashes are keyed with secrets of each table, so that no input can make them degenerate.
  */
 #ifndef BPE_COUNT_TABLE_H
 #define BPE_COUNT_TABLE_H
