@@ -24,8 +24,8 @@ extern const char *const shared_options_dtypes[], *const shared_options_merges[]
 /* The width in bytes; by_vocabulary: what the vocabulary needs. */
 unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
 
-/* Checks the special token that was added last to a list, which an option (`-s`) has named: UTF-8 text, neither a list of
- * tokens nor with an id (`<|pad|>=5`). A repeated one is removed from the list. -1 with EX_USAGE. */
+/* Checks the special token that was added last to the list of an option (`-s`): UTF-8 text, neither a list of tokens
+ * nor one with an id (`<|pad|>=5`). Removes it if it is a repetition. -1 with EX_USAGE. */
 int shared_options_special(struct option_texts *list, const char *option, struct err *e);
 
 /* Checks that a model (-m) is named. -1 with EX_USAGE. */
