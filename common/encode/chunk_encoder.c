@@ -5,11 +5,13 @@
 
 #include <stdlib.h>
 
-/* Bytes of text after which a batch ends with its piece: so a batch is mostly one piece, and whoever puts batches into
- * the order of the text waits for little; but many small files or pieces are one batch, as a commit takes room. */
+/* A batch ends with the piece in which it reaches this many bytes of text. So most batches are one piece, and a program
+ * that restores the order of the text waits little for others. Many small files or pieces share a batch, because each
+ * batch needs a commit. */
 enum { BATCH_TEXT = 128 << 10 };
 
-/* Writes the ids produced so far; tail: of the piece that ends with them; more: ids of the same text follow. */
+/* Writes the ids produced so far. tail: that of the piece that ends with them, or NULL; more: ids of the same text
+ * follow. */
 static int write_ids(struct chunk_encoder *c, const struct piece_tail *tail, bool more, struct err *e)
 {
     struct tokenize *t = c->current;
@@ -138,7 +140,7 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
     return write_ids(c, x->begin < x->end ? &tail : NULL, false, e);
 }
 
-/* After a failure, what came before it is written, and the failure itself is not replaced by another. */
+/* After a failure, writes the ids from before it. A second failure does not replace the first. */
 static int end_record(void *ctx, bool failed, struct err *e)
 {
     struct chunk_encoder *c = ctx;
@@ -146,7 +148,7 @@ static int end_record(void *ctx, bool failed, struct err *e)
     return c->out.format == IDS_TURNS ? id_writer_end_record(&c->out, failed, failed ? &later : e) : 0;
 }
 
-/* Raw ids and text cannot hold records, so only the record format passes them on. */
+/* Only the record format can pass records on; raw ids and text cannot contain them. */
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 {
     struct chunk_encoder *c = ctx;

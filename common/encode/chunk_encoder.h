@@ -1,5 +1,5 @@
-/* chunk_encoder.h - encodes the text of chunks, or plain text: what chunk_reader reads goes through tokenize, and the
- * ids to id_writer.
+/* chunk_encoder.h - encodes the text of chunks, or plain text: chunk_reader reads the text, tokenize makes the ids, and
+ * id_writer writes them.
  */
 #ifndef BPE_ENCODE_CHUNK_ENCODER_H
 #define BPE_ENCODE_CHUNK_ENCODER_H
@@ -14,25 +14,25 @@
 #include <stdint.h>
 
 struct chunk_encoder {
-    /* To be set before any text is read. */
+    /* Set these before any text is read. */
     struct encode_rules rules;
     struct encoder encoder; /* owned: encoder_init */
-    struct id_writer out;   /* format, descriptor and name; width of an id, and the model's fingerprint */
+    struct id_writer out;   /* set format, descriptor and name, the width of an id, and the model's fingerprint */
     enum tokenize_eot eot;
-    bool later;                              /* texts are not the start of a source, though pieces begin there */
+    bool later;                              /* texts do not start a source, even if pieces begin there */
     bool no_special;                         /* a special token in text is an error */
-    void (*seen)(void *ctx, uint64_t bytes); /* called after this many more bytes were encoded; may be NULL */
-    void (*skipped)(void *ctx, uint64_t n, struct str first); /* lines left out, if no record reports them */
+    void (*seen)(void *ctx, uint64_t bytes); /* called with the bytes encoded since the last call; may be NULL */
+    void (*skipped)(void *ctx, uint64_t n, struct str first); /* reports lines left out that no record reports */
     void *ctx;
 
-    struct chunk_reader reader; /* pass it the input; a run's work is a struct tokenize */
-    struct tokenize *current;   /* the one whose ids are being produced */
-    struct chunk_run *batch_of; /* the run whose batch is open, as a batch is of one run; NULL: none is open */
-    uint64_t batch_text;        /* bytes of text in it */
+    struct chunk_reader reader; /* pass it the input; the `work` of a run is a struct tokenize */
+    struct tokenize *current;   /* the tokenize whose ids are being produced */
+    struct chunk_run *batch_of; /* the run of the open batch, as a batch has only one run; NULL: no batch is open */
+    uint64_t batch_text;        /* bytes of text in the batch */
     struct buf covered;
 };
 
-/* Sets up the reader; program: its name, for messages; borrowed. c must not be moved. */
+/* Sets up the reader. program: the program's name, for messages; borrowed. c must not be moved. */
 void chunk_encoder_init(struct chunk_encoder *c, const char *program);
 void chunk_encoder_free(struct chunk_encoder *c);
 

@@ -1,9 +1,9 @@
 /* decoder.c - see decoder.h.
  *
- * Nearly all tokens of a text have at most 15 bytes. A table has these by id, each in 16 bytes: the token, then its
- * length. So an id costs the load of 16 bytes, which are mostly in the first or second cache, the store of all 16, and
- * an addition: the next token overwrites what follows this one. Length 0 leads to the model's own array of tokens: this
- * one is longer, or empty, or there is none.
+ * Nearly all tokens of a text have at most 15 bytes. A table has these by id, in 16 bytes each: the token, then its
+ * length. So an id costs a load of 16 bytes, usually from the first-level or second-level cache, a store of all 16, and
+ * an addition; the next token overwrites the bytes after this one. Length 0 refers to the model's own array of tokens:
+ * this token is longer, empty or missing.
  */
 #include "encode/decoder.h"
 
@@ -13,15 +13,15 @@
 #include <string.h>
 
 enum {
-    SHORT = 15,  /* bytes of a token that the table has */
-    STEP = 4096, /* ids for whose tokens room is made at once */
+    SHORT = 15,  /* maximum bytes of a token in the table */
+    STEP = 4096, /* ids whose tokens get memory with one call */
 };
 
 struct decoder_slot {
     unsigned char token[SHORT], len;
 };
 
-/* Decodes each token of a model of characters. */
+/* Decodes each token of a model of characters once, in advance. */
 static int decode_tokens(struct decoder *d, struct err *e)
 {
     const struct model *m = d->model;
@@ -35,7 +35,7 @@ static int decode_tokens(struct decoder *d, struct err *e)
     d->token = d->decoded = calloc((size_t)m->n_ids + 1, sizeof *d->decoded);
     if (!d->decoded)
         return err_mem(e, "the tokens", m->n_ids * sizeof *d->decoded);
-    if (buf_reserve(&d->text, room, e)) /* so that none moves */
+    if (buf_reserve(&d->text, room, e)) /* so that the bytes do not move */
         return -1;
     for (uint32_t id = 0; id < m->n_ids; id++) {
         const size_t from = d->text.len;
@@ -51,8 +51,8 @@ static int decode_tokens(struct decoder *d, struct err *e)
 int decoder_init(struct decoder *d, const struct model *m, unsigned width, struct err *e)
 {
     _Static_assert((int)SHORT <= (int)MODEL_PAD, "as many bytes of a token can be read, however long it is");
-    /* For ids of 2 bytes the table has a slot for any value, so that none need be compared with their number. Slots
-     * after the model's last id are never written, and so take no memory. */
+    /* For ids of 2 bytes the table has a slot for every value, so no id must be compared with the number of slots.
+     * Slots after the model's last id are never written, so they take no memory. */
     uint32_t n = width == 2 ? 65536 : m->n_ids;
     *d = (struct decoder){.model = m, .token = m->token, .width = width, .n_slots = n};
     if (model_of_characters(m) && decode_tokens(d, e))
@@ -90,8 +90,8 @@ void decoder_free(struct decoder *d)
     *d = (struct decoder){0};
 }
 
-/* Appends the short tokens of n ids, for which there is room, up to the first id that has none. Returns how many it
- * has appended. Constant `width` makes it two functions. */
+/* Appends the short tokens of n ids, up to the first id without one; `out` has enough memory. Returns how many it
+ * appended. The constant `width` makes it two functions. */
 static inline size_t put_short(const struct decoder *d, const unsigned char *p, size_t n, unsigned width,
                                struct buf *out)
 {
@@ -121,7 +121,7 @@ static int put_any(const struct decoder *d, uint32_t id, struct buf *out, struct
     return buf_put(out, d->token[id].p, d->token[id].len, e) ? -1 : 1;
 }
 
-/* The same at the start of a text. */
+/* The same for the first token of a text. */
 static int put_first(struct decoder *d, uint32_t id, struct buf *out, struct err *e)
 {
     const size_t from = out->len;

@@ -1,15 +1,15 @@
 /* encode_long.c - see encode_long.h.
  *
- * For each rank there is a bucket of the places where a pair of that rank was seen. The lowest rank whose bucket is
- * not empty comes from a heap; the bucket is sorted once, and processed from left to right. A place is checked again
- * when its turn comes, because the pair may be gone by then.
+ * Each rank has a bucket of the positions where a pair of that rank was seen. A heap gives the lowest rank whose bucket
+ * is not empty; its bucket is sorted once and processed from left to right. A position is checked again when it is
+ * processed, because the pair may be gone by then.
  *
- * A merge makes two new pairs, which mostly have a higher rank. If one has a lower rank (which some models allow), the
- * bucket is interrupted for that of the lower rank. If a place is added to a bucket that is being processed, the
- * bucket becomes a heap.
+ * A merge makes two new pairs, which usually have a higher rank. If one has a lower rank (which some models allow), its
+ * bucket interrupts the current one. If a position is added to the bucket that is being processed, the bucket becomes a
+ * heap.
  *
- * The symbols are in one array with an item for each byte: the id of a symbol where it begins and, marked, where it
- * ends. So its neighbours are found by the lengths of tokens, as in train/train_merge.c.
+ * The symbols are in one array with an item for each byte: the id of a symbol is where it begins and, marked, where it
+ * ends. So the lengths of tokens give its neighbors, as in train/train_merge.c.
  */
 #include "encode/encode_long.h"
 
@@ -19,15 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END ((uint32_t)1 << 31) /* marks the last byte of a symbol of several; alone: inside of a symbol */
+#define END ((uint32_t)1 << 31) /* marks the last byte of a symbol of several bytes; alone: inside a symbol */
 
 struct bucket {
-    uint32_t *at; /* places: at[from .. n) */
+    uint32_t *at; /* positions: at[from .. n) */
     size_t from, n, cap;
-    bool unsorted; /* not yet being processed, and not in order */
-    bool heap;     /* at[0 .. n) is a heap, from is 0 */
+    bool unsorted; /* not being processed yet, not sorted */
+    bool heap;     /* at[0 .. n) is a heap, and from is 0 */
     bool active;   /* its rank is in the heap of ranks */
-    bool begun;    /* it is being processed */
+    bool begun;    /* the bucket is being processed */
 };
 
 /* ---- Heaps of numbers, the smallest first ---- */
@@ -56,7 +56,7 @@ static uint32_t heap_pop(uint32_t *heap, size_t *n)
 
 /* ---- Buckets ---- */
 
-/* A radix sort by the last 11 bits, then the 11 before, then the others. */
+/* A radix sort by the lowest 11 bits, then the next 11, then the rest. */
 static int sort(uint32_t *at, size_t n, struct err *e)
 {
     if (n < 64) {
@@ -84,7 +84,7 @@ static int sort(uint32_t *at, size_t n, struct err *e)
         from = to;
         to = swap;
     }
-    memcpy(at, from, n * sizeof *at); /* three rounds: the result is in `other` */
+    memcpy(at, from, n * sizeof *at); /* after three rounds the result is in `other` */
     free(other);
     return 0;
 }
@@ -105,7 +105,7 @@ static int bucket_put(struct long_encoder *l, uint32_t rank, uint32_t at, struct
     if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "a long pretoken", e))
         return -1;
     bool in_order = b->n == b->from || b->at[b->n - 1] <= at;
-    if (b->begun && !b->heap && !in_order) { /* the rest of it is sorted, and so a heap */
+    if (b->begun && !b->heap && !in_order) { /* the rest is sorted, so it is already a heap */
         b->n -= b->from;
         memmove(b->at, b->at + b->from, b->n * sizeof *b->at);
         b->from = 0;
@@ -121,7 +121,7 @@ static int bucket_put(struct long_encoder *l, uint32_t rank, uint32_t at, struct
 
 static void bucket_clear(struct bucket *b)
 {
-    enum { KEEP = 64 }; /* places for which an empty bucket keeps memory */
+    enum { KEEP = 64 }; /* maximum number of positions for which an empty bucket keeps memory */
     uint32_t *at = b->at;
     size_t cap = b->cap;
     if (cap > KEEP) {
@@ -139,7 +139,7 @@ struct symbols {
     size_t n;
 };
 
-/* Makes the tables, when the first long pretoken comes. */
+/* Allocates the tables for the first long pretoken. */
 static int prepare(struct long_encoder *l, struct err *e)
 {
     const struct model *m = l->merges->model;
@@ -161,14 +161,14 @@ static int prepare(struct long_encoder *l, struct err *e)
     return 0;
 }
 
-/* Adds `at` to the bucket of the pair there, if the pair merges. */
+/* Adds `at` to the bucket of the pair at this position, if the pair merges. */
 static int see_pair(struct long_encoder *l, uint32_t left, uint32_t right, size_t at, struct err *e)
 {
     uint32_t rank = merge_lookup_rank(l->merges, left, right);
     return rank == NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
 }
 
-/* Merges the pair of this rank at `at`, if it is still there. */
+/* Merges the pair of this rank at position `at`, if it is still there. */
 static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t rank, size_t at, struct err *e)
 {
     const struct merge_lookup *m = l->merges;
@@ -179,7 +179,8 @@ static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t ra
     if (middle == s->n)
         return 0;
     uint32_t right = sym[middle];
-    /* Without a list, the lengths tell whether it is the same pair, as the bytes from here on are unchanged. */
+    /* Without a list of merges, the lengths show whether it is the same pair, since the bytes from here on are
+     * unchanged. */
     if (m->merge ? left != m->merge[rank].left || right != m->merge[rank].right
                  : l->len[left] + l->len[right] != l->len[result])
         return 0;
@@ -195,7 +196,7 @@ static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t ra
     return end < s->n ? see_pair(l, result, sym[end], at, e) : 0;
 }
 
-/* Processes the bucket of a rank, until it is empty or there is a lower rank. */
+/* Processes the bucket of a rank, until it is empty or a lower rank becomes active. */
 static int merge_rank(struct long_encoder *l, const struct symbols *s, uint32_t rank, struct err *e)
 {
     struct bucket *b = &l->bucket[rank];

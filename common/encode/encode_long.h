@@ -1,4 +1,4 @@
-/* encode_long.h - the tokens of a long pretoken in O(n log n) time, by buckets of places. For encode_pretoken.c. */
+/* encode_long.h - encodes a long pretoken in O(n log n) time, with buckets of positions. For encode_pretoken.c. */
 #ifndef BPE_ENCODE_ENCODE_LONG_H
 #define BPE_ENCODE_ENCODE_LONG_H
 
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* State kept between long pretokens. Zeroed: there was none yet. */
+/* State kept between long pretokens. Zeroed: before the first. */
 struct long_encoder {
     struct merge_lookup *merges; /* borrowed, during a call */
-    struct bucket *bucket;       /* by rank: the places where a pair of that rank was seen */
+    struct bucket *bucket;       /* by rank: the positions where a pair of that rank was seen */
     size_t n_ranks;
-    uint32_t *len;    /* of each token, in bytes */
-    uint32_t *active; /* heap of the ranks whose bucket is not empty */
+    uint32_t *len;    /* by id: the length of the token in bytes */
+    uint32_t *active; /* a heap of the ranks whose bucket is not empty */
     size_t n_active, cap_active;
 };
 

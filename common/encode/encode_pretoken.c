@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    SHORT = 64, /* bytes: from here on encode_long is faster than encode_short */
-    /* prepare_merges takes at most as long as encoding as many pretokens as the model has ids, over this */
+    SHORT = 64, /* bytes from which encode_long is faster than encode_short */
+    /* prepare_merges takes at most the time of encoding (number of ids) / (this number) pretokens */
     PREPARE_PART = 4,
 };
 
@@ -53,7 +53,7 @@ int pretoken_encoder_prepare(struct pretoken_encoder *w, bool *fast, struct err 
     return rc;
 }
 
-/* By the merges of any model. */
+/* Encodes with the merges of any model. */
 static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     w->out.n = 0;
@@ -63,7 +63,7 @@ static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t
     return 0;
 }
 
-/* Sets w->out if the pretoken is a token as a whole, or has few runs. *done: it was. */
+/* Sets w->out if the whole pretoken is a token, or if it has few repeats. *done: whether it did. */
 static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, size_t n, bool *done, struct err *e)
 {
     const struct merge_lookup *m = &w->merges;

@@ -2,14 +2,14 @@
 #include "encode/encode_repeats.h"
 
 enum {
-    FIRST_MAX = 24,   /* repeats at the start, if they have */
-    LENGTH_MIN = 4,   /* bytes each, on the average, or more */
-    REPEATS_MAX = 64, /* repeats at any time */
+    FIRST_MAX = 24,   /* maximum number of repeats at the start */
+    LENGTH_MIN = 4,   /* minimum average length of these in bytes */
+    REPEATS_MAX = 64, /* maximum number of repeats at any time */
 };
 
 struct repeat {
     uint32_t symbol, n;
-    uint32_t inside, after; /* the ranks of two of them, and of the last and the first of the next repeat; or none */
+    uint32_t inside, after; /* ranks: of two of the symbols; of the last and the first of the next repeat */
 };
 
 struct repeats {
@@ -18,7 +18,7 @@ struct repeats {
     bool give_up;
 };
 
-/* Appends n symbols. `inside` of a new repeat is to be looked up. */
+/* Appends n symbols. The ranks of a new repeat are not looked up yet. */
 static void put(struct repeats *r, uint32_t symbol, uint32_t n)
 {
     if (n == 0)
@@ -54,11 +54,11 @@ static uint32_t find_ranks(const struct merge_table *t, struct repeats *r)
     return min;
 }
 
-/* Merges all places of this rank: from one array of repeats to the other. */
+/* Merges all positions of this rank, from one array of repeats to the other. */
 static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t rank)
 {
     const uint32_t result = FIRST_MERGED + rank;
-    bool first_taken = false; /* by the repeat before */
+    bool first_taken = false; /* whether the previous repeat used the first symbol */
     to->n = 0;
     for (size_t i = 0; i < from->n; i++) {
         const struct repeat *x = &from->repeat[i];
@@ -74,7 +74,7 @@ static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t 
     }
 }
 
-/* Whether there are few repeats; if so they are put into r. */
+/* Finds the repeats of p and puts them into r. False: there are too many. */
 static bool find_repeats(const unsigned char *p, size_t n, struct repeats *r)
 {
     const size_t max = n / LENGTH_MIN < FIRST_MAX ? n / LENGTH_MIN : FIRST_MAX;
@@ -99,7 +99,7 @@ int encode_repeats(const struct merge_table *t, const unsigned char *p, size_t n
         return 0;
     next->give_up = false;
     for (uint32_t rank; (rank = find_ranks(t, now)) != t->none;) {
-        /* Between two places of this merge its result stands before its left part, until that is merged too. */
+        /* Between two positions of this merge, its result is before its left part, until that is merged, too. */
         find_rank(t, now, FIRST_MERGED + rank, t->pair[rank].left);
         merge_rank(now, next, rank);
         if (now->give_up || next->give_up)

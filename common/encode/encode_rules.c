@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { SHOWN = 300 }; /* bytes of a string that a message shows */
+enum { SHOWN = 300 }; /* maximum bytes of a string in a message */
 
 static int shown(struct str s)
 {
@@ -23,12 +23,12 @@ static bool says_pattern(const struct encode_rules *er)
     return er->pattern || er->model->n_regex > 0;
 }
 
-/* Hugging Face finds special tokens that are text, too, and passes over them: a token that is not special is not found
- * where it overlaps one. Refused, if this may be. */
+/* Hugging Face also finds special tokens that are text, and skips them, so it does not find an added token that is not
+ * special where it overlaps one of them. If that is possible, this is an error. */
 static int check_as_text(const struct encode_rules *er, struct err *e)
 {
     const struct model *m = er->model;
-    const double max = 1e9; /* steps: about a second */
+    const double max = 1e9; /* steps, about a second */
     double work = 0;
     for (size_t i = 0; er->special_is_text && i < m->n_special; i++) {
         const struct model_special *s = &m->special[i];
@@ -77,7 +77,7 @@ static int match_pattern(const struct encode_rules *er, const struct rules *r, s
                    (const char *)is.p, er->name, er->name);
 }
 
-/* The index of a special token in r, `from` being tried first; r->n_special: there is none. */
+/* The index of a special token in r, tried at `from` first; r->n_special: not in r. */
 static size_t find_special(const struct rules *r, struct str text, size_t from)
 {
     for (size_t i = 0; i < r->n_special; i++) {
@@ -95,7 +95,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
         er->special_is_text ? "; --special=text wants bpe-chunk --no-special" : "; use bpe-chunk -m and the same model";
     for (size_t k = 0; k < r->n_special; k++)
         id[k] = MODEL_NO_ID;
-    for (size_t i = 0, k = 0; i < m->n_special; i++) { /* most often in the same order */
+    for (size_t i = 0, k = 0; i < m->n_special; i++) { /* usually in the same order */
         const struct model_special *s = &m->special[i];
         if (!model_finds(s, er->special_is_text))
             continue;
@@ -126,7 +126,7 @@ int encode_rules_match(const struct encode_rules *er, const struct rules *r, uin
 
 /* ---- The separator ---- */
 
-/* The special token asked for, or the model's; NULL if there is none. It may be one that is not recognized in text. */
+/* The special token requested by name, else the model's; NULL: none. It may be one that is not recognized in text. */
 static const struct model_special *find_separator(const struct encode_rules *er)
 {
     const struct model *m = er->model;

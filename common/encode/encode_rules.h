@@ -21,16 +21,16 @@ struct encode_rules {
     const char *separator; /* the special token that separates documents (--eot-token); NULL: the usual one */
 };
 
-/* Sets *r (zeroed) to the rules for splitting text; strings are borrowed from the model; call rules_free in any case.
- * -1: out of memory, or EX_USAGE: it is not known how the model splits text. */
+/* Sets *r (zeroed) to the rules for splitting text. Strings are borrowed from the model; call rules_free in any case.
+ * -1: out of memory, or EX_USAGE: it is not known how the model splits text, or special tokens cannot be text. */
 int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e);
 
 /* Checks that chunks made under the rules r have the model's pattern and special tokens, so that they can be encoded.
- * Puts the ids of these special tokens into id[0 .. r->n_special). -1: EX_DATAERR if not; out of memory. */
+ * Writes the ids of these special tokens to id[0 .. r->n_special). -1: EX_DATAERR if they differ; out of memory. */
 int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e);
 
-/* The separator's id, and its index in r's special tokens: r->n_special if it is not among them. Without a separator
- * *place is SIZE_MAX; that is an error (-1, EX_USAGE) if one is needed or was asked for by name. */
+/* Sets *id to the separator's id and *place to its index in r's special tokens, r->n_special if it is not among them.
+ * Without a separator *place is SIZE_MAX; that is an error (-1, EX_USAGE) if one is needed or was requested by name. */
 int encode_rules_separator(const struct encode_rules *er, const struct rules *r, bool needed, uint32_t *id,
                            size_t *place, struct err *e);
 

@@ -1,13 +1,12 @@
-/* encode_vector.c - see encode_vector.h: which version is used, and the one in C, with vectors of the compiler's that
- * any processor has. (Versions by the instructions of SSE2 and NEON were no faster.) */
+/* encode_vector.c - see encode_vector.h: the choice of a version, and the portable version, with the compiler's vector
+ * types. (Versions with SSE2 and NEON intrinsics were no faster.) */
 #include "encode/encode_vector.h"
 
 #include "base/sys/simd.h"
 
 enum { LANES = 4 };
 
-typedef int32_t vec
-    __attribute__((vector_size(16))); /* of any processor; where it has none, the compiler does without */
+typedef int32_t vec __attribute__((vector_size(16))); /* the compiler emulates it where the processor has no vectors */
 
 static inline vec vec_load(const uint32_t *p)
 {
@@ -16,7 +15,7 @@ static inline vec vec_load(const uint32_t *p)
     return v;
 }
 
-/* Of each lane b where mask is all ones, a where it is 0. */
+/* In each lane, b where mask is all ones, a where it is 0. */
 static inline vec choose(vec mask, vec a, vec b)
 {
     return (a & ~mask) | (b & mask);

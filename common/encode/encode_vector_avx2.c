@@ -28,14 +28,14 @@ static inline uint32_t vec_least(vec v)
 
 enum { CERTAIN_PAIRS = 4 };
 
-/* rank, in every fourth lane, is compared with `before` of the pair before, and with `after` of the next one. */
+/* Compares rank, in every fourth lane, with `before` of the previous pair and `after` of the next one. */
 static inline uint32_t certain_pairs(const struct byte_pair *x)
 {
     const unsigned char *p = (const unsigned char *)x;
     const __m256i rank = _mm256_loadu_si256((const __m256i *)(const void *)p);
     const __m256i before = _mm256_loadu_si256((const __m256i *)(const void *)(p - 6));
     const __m256i after = _mm256_loadu_si256((const __m256i *)(const void *)(p + 12));
-    __m256i more = _mm256_subs_epu16(_mm256_min_epu16(before, after), rank); /* not 0 if both are above it */
+    __m256i more = _mm256_subs_epu16(_mm256_min_epu16(before, after), rank); /* not 0 if both are greater than rank */
     uint32_t bits = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(more, _mm256_setzero_si256()));
     return _pext_u32(bits, 0x01010101);
 }

@@ -1,13 +1,13 @@
-/* encode_vector_impl.h - encode_vector.h for vectors of any length: to be included by a file that defines
+/* encode_vector_impl.h - encode_vector.h for vectors of any length. Include it in a file that defines
  *
  *   vec             a vector of LANES numbers of 32 bits, all less than 2^31; LANES divides 16
- *   vec_load        from an array
- *   vec_min         of each lane
- *   vec_least       the least of all lanes
- *   certain_pairs   for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below
- *                   `before` of the pair before it and `after` of the next one
+ *   vec_load        loads one from an array
+ *   vec_min         the minimum of each lane
+ *   vec_least       the minimum of all lanes
+ *   certain_pairs   a bit for each of CERTAIN_PAIRS consecutive pairs of bytes: whether the rank is below
+ *                   `before` of the previous pair and `after` of the next one
  *
- * It gets encode_words.
+ * It defines encode_words.
  */
 #include "encode/encode_vector.h"
 #include "encode/merge_triples.h"
@@ -19,14 +19,14 @@
 
 enum {
     BLOCK = 32,    /* keys of a block */
-    FEW = 61,      /* symbols of a word of few */
-    FEW_KEYS = 64, /* and its keys: whole vectors, and a place modulo so many is itself */
-    PLACES = 1024, /* for symbols */
-    MORE = 4,      /* more places in arrays of symbols */
+    FEW = 61,      /* maximum symbols of a struct few */
+    FEW_KEYS = 64, /* and its keys: whole vectors; a power of two above all positions */
+    PLACES = 1024, /* positions of a struct many */
+    MORE = 4,      /* additional items in arrays of symbols */
     GROUP = 24,    /* words that are encoded together */
-    MANY = 8,      /* and of those of many symbols */
+    MANY = 8,      /* the same for words of more than FEW symbols */
     NO_KEY = INT32_MAX,
-    /* The turns are of words of up to so many symbols, of FEW, and of more. */
+    /* Words are grouped by their number of symbols: up to these two, up to FEW, and more. */
     FIRST_MAX = 16,
     SECOND_MAX = 32,
     FEW_TURNS = 3,
@@ -37,20 +37,20 @@ _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
 _Static_assert(FEW + 2 < 64, "a bit for each place, and two after the last, fit into 64 bits");
 
-/* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
- * them is NO_SYMBOL. */
+/* Below, the symbols of a word, tokens that may still merge, are sym[1 .. n]; the items before and after them are
+ * NO_SYMBOL. */
 
 /* ---- Bytes that will certainly merge ---- */
 
-/* Whether a word is to be searched for characters of three bytes: if one of its first three bytes begins one, most of
- * the others will be as well. What it misses is merged by rank. */
+/* Whether to search a word for characters of three bytes: if one of its first three bytes begins one, most of the
+ * others will, too. Characters that this misses are merged by rank. */
 WORD_INLINE bool has_triples(const struct merge_table *t, const unsigned char *p, size_t n)
 {
     return t->triple && n >= 3 && triple_is_first(p[0]) + triple_is_first(p[1]) + triple_is_first(p[2]) > 0;
 }
 
-/* Makes the two pairs of each character that will certainly merge as a whole certain ones, the first of which has the
- * rank of the character. (Each bound that is raised is compared with the rank of one of these two only.) */
+/* Makes both pairs of each character that will certainly become one token certain; the first gets the rank of the
+ * character. (Each bound that this raises is compared only with the rank of one of these two pairs.) */
 static __attribute__((noinline)) void mark_triples(const struct merge_table *t, const unsigned char *p, size_t n,
                                                    struct byte_pair *pair)
 {
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void mark_triples(const struct merge_table *t, 
     }
 }
 
-/* Finds the pairs of a word's bytes: pair[0 .. n - 1), and there is one before and after them. */
+/* Finds the pairs of a word's bytes, pair[0 .. n - 1), and sets one more before and after them. */
 WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p, size_t n, struct byte_pair *pair)
 {
     pair[-1] = pair[n - 1] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
@@ -84,7 +84,7 @@ WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p,
         mark_triples(t, p, n, pair);
 }
 
-/* Merges those of the pairs that are certain. Returns the number of symbols. */
+/* Merges the certain pairs. Returns the number of symbols. */
 WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n,
                                  const struct byte_pair *pair, uint32_t *sym)
 {
@@ -100,7 +100,7 @@ WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned cha
         carry = certain >> 63;
         for (; starts; starts &= starts - 1) {
             size_t k = (size_t)__builtin_ctzll(starts), i = base + k;
-            uint32_t both = -(uint32_t)(certain >> k & 1); /* without a branch, which could not be predicted */
+            uint32_t both = -(uint32_t)(certain >> k & 1); /* without a branch, which would be unpredictable */
             uint32_t merged = FIRST_MERGED + ((uint32_t)pair[i].rank << t->byte_shift) + pair[i].low;
             sym[++n_symbols] = (merged & both) | (p[i] & ~both);
         }
@@ -108,10 +108,10 @@ WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned cha
     return n_symbols;
 }
 
-/* ---- The pair of the lowest rank, one after the other ---- */
+/* ---- One merge at a time, by rank ---- */
 
-/* Puts NO_SYMBOL before and after the symbols, and prefetches the buckets of all pairs. The array has MORE places than
- * there are symbols. */
+/* Sets NO_SYMBOL before and after the symbols, and prefetches the buckets of all pairs. The array has MORE items than
+ * symbols. */
 WORD_INLINE void ask_for_pairs(const struct merge_table *t, uint32_t *sym, size_t n)
 {
     sym[0] = sym[n + 1] = sym[n + 2] = sym[n + 3] = NO_SYMBOL;
@@ -124,8 +124,8 @@ WORD_INLINE uint32_t pair_key(const struct merge_table *t, uint64_t hash, uint32
     return merge_table_rank_of(t, hash) << PLACE_BITS | place;
 }
 
-/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. max), `max` a multiple of four and at
- * least n. For pairs that do not merge a key of no rank, for those that do not exist NO_KEY. */
+/* Sets key[0 .. max) to the keys of the pairs of symbols i and i + 1; `max` is a multiple of four and at least n. Pairs
+ * that do not merge have a key with rank t->none, pairs that do not exist have NO_KEY. */
 WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, size_t n, uint32_t *key, size_t max)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
@@ -145,7 +145,7 @@ WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, siz
             found[k] = slots & (four)((slots & ~none) == tags);
             full |= b->slot[PAIR_SLOTS - 1];
         }
-        /* In each of the four at most one item is not 0. */
+        /* Each of the four has at most one item that is not 0. */
         four low = __builtin_shufflevector(found[0], found[1], 0, 4, 1, 5) |
                    __builtin_shufflevector(found[0], found[1], 2, 6, 3, 7);
         four high = __builtin_shufflevector(found[2], found[3], 0, 4, 1, 5) |
@@ -167,7 +167,7 @@ WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t le
     return t->exact || __builtin_expect(merge_table_is_pair(t, rank, left, right), 1);
 }
 
-/* The least of n_vecs * LANES keys. */
+/* The smallest of n_vecs * LANES keys. */
 WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
 {
     vec v = vec_load(key);
@@ -176,13 +176,14 @@ WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
     return vec_least(v);
 }
 
-/* What a word's next merge needs: its rank and place, and the hashes of the new pairs. */
+/* The next merge of a word: its rank and position, and the hashes of the new pairs. */
 struct next_merge {
     uint32_t rank, place;
     uint64_t hash, hash_before;
 };
 
-/* Sets the hashes, of the pairs with the symbols after and before the two that merge, and prefetches all. */
+/* Sets the hashes of the new pairs with the symbols before and after the two that merge, and prefetches their
+ * buckets. */
 WORD_INLINE void foresee(const struct merge_table *t, struct next_merge *m, uint32_t before, uint32_t after)
 {
     const uint32_t result = FIRST_MERGED + m->rank;
@@ -196,15 +197,15 @@ WORD_INLINE void foresee(const struct merge_table *t, struct next_merge *m, uint
 
 /* A word of up to n_vecs * LANES symbols, at most FEW. */
 struct few {
-    _Alignas(64) uint32_t key[FEW_KEYS]; /* the last symbol has one too, which does not count */
-    uint64_t left;                       /* a mask of the symbols that are left, and of all places after them */
-    uint32_t n;                          /* symbols at the start */
-    uint32_t right, before; /* the places of the second symbol of `merge`, and of the one before the first */
+    _Alignas(64) uint32_t key[FEW_KEYS]; /* the last symbol also has a key, without effect */
+    uint64_t left;                       /* a bit for each remaining symbol, and for all positions after them */
+    uint32_t n;                          /* number of symbols at the start */
+    uint32_t right, before; /* the positions of the second symbol of `merge`, and of the one before the first */
     struct next_merge merge;
     uint32_t sym[FEW_KEYS + MORE];
 };
 
-/* Finds the next merge, and prefetches what it needs. False: there is none. */
+/* Finds the next merge and prefetches its data. False: no merge. */
 WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
 {
     struct few *f = state;
@@ -212,7 +213,8 @@ WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
     f->merge.rank = min >> PLACE_BITS;
     if (f->merge.rank >= t->none)
         return false;
-    /* Neither is empty, though place and right be outside of the word, by another pair's rank: few_merge sees it. */
+    /* Neither mask is empty, even if another pair's rank leads to a position outside the word; few_merge detects
+     * that. */
     uint64_t later = f->left & -(uint64_t)2 << i, earlier = (f->left & (((uint64_t)1 << i) - 1)) | 1;
     f->merge.place = i;
     f->right = (uint32_t)__builtin_ctzll(later);
@@ -221,7 +223,7 @@ WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
     return true;
 }
 
-/* Merges. False: it was another pair's rank. */
+/* Carries out the merge. False: the rank was that of another pair. */
 WORD_INLINE bool few_merge(const struct merge_table *t, void *state)
 {
     struct few *f = state;
@@ -246,7 +248,7 @@ WORD_INLINE void few_begin(const struct merge_table *t, void *state, int n_vecs)
     f->left = UINT64_MAX;
 }
 
-/* Puts the ids of what is left into id; returns how many. */
+/* Writes the ids of the remaining symbols to id; returns how many. */
 WORD_INLINE size_t few_end(const struct merge_table *t, const void *state, uint32_t *id)
 {
     const struct few *f = state;
@@ -258,7 +260,7 @@ WORD_INLINE size_t few_end(const struct merge_table *t, const void *state, uint3
 
 /* ---- Words of many symbols ---- */
 
-/* A word of any number of symbols: they are linked with each other, and of each block of keys the least is noted. */
+/* A word of any number of symbols. They are linked with each other, and min[] has the smallest key of each block. */
 struct many {
     _Alignas(64) uint32_t key[PLACES];
     uint32_t min[PLACES / BLOCK];
@@ -281,7 +283,7 @@ WORD_INLINE void many_begin(const struct merge_table *t, void *state, int n_vecs
     find_keys(t, m->sym, m->n, m->key, m->n_blocks * BLOCK);
     for (size_t i = 0; i <= m->n + 1; i++) {
         m->next[i] = (uint16_t)(i + 1);
-        m->prev[i] = (uint16_t)(i - (i > 0)); /* by another pair's rank, what is before 0 is asked for */
+        m->prev[i] = (uint16_t)(i - (i > 0)); /* another pair's rank may lead to the symbol before 0 */
     }
     for (uint32_t i = 0; i < m->n_blocks; i++)
         many_note_least(m, i);
@@ -332,11 +334,11 @@ WORD_INLINE size_t many_end(const struct merge_table *t, const void *state, uint
     return n;
 }
 
-/* ---- Several words in turn ---- */
+/* ---- Several words alternately ---- */
 
-/* The steps of encoding a word, as above. */
+/* The steps of encoding a word, as defined above. */
 struct steps {
-    size_t size; /* of its state: a struct few, with n_vecs, or a struct many */
+    size_t size; /* of the state: a struct few, with n_vecs, or a struct many */
     void (*begin)(const struct merge_table *t, void *state, int n_vecs);
     bool (*next)(const struct merge_table *t, void *state, int n_vecs);
     bool (*merge)(const struct merge_table *t, void *state);
@@ -346,7 +348,8 @@ struct steps {
 static const struct steps few_steps = {sizeof(struct few), few_begin, few_next, few_merge, few_end};
 static const struct steps many_steps = {sizeof(struct many), many_begin, many_next, many_merge, many_end};
 
-/* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
+/* Encodes up to GROUP words, one step of each alternately, so that others proceed while one waits for memory or a
+ * branch. */
 WORD_INLINE void in_turn(const struct merge_table *t, const struct steps *s, void *of_all, struct word *const *word,
                          size_t n, int n_vecs)
 {
@@ -376,13 +379,13 @@ WORD_INLINE void in_turn(const struct merge_table *t, const struct steps *s, voi
 
 /* ---- Words of any length ---- */
 
-/* Words that are encoded together: of about as few symbols, or of many. */
+/* The words that are encoded together, grouped by their number of symbols. */
 struct turns {
     struct few few[FEW_TURNS][GROUP];
     struct many many[MANY];
     struct word *word[TURNS][GROUP];
     size_t n[TURNS];
-    /* While a word is given to them. */
+    /* For use while a word is added. */
     struct byte_pair pair[GROUP][FEW_KEYS + 8], long_pair[PLACES + 8];
     uint32_t long_sym[PLACES + MORE];
 };
@@ -405,8 +408,8 @@ static void end_turn(const struct merge_table *t, struct turns *turns, size_t nu
     turns->n[number] = 0;
 }
 
-/* Gives a word of n symbols to a turn, and ends all but the first that are full then. If sym is the array of the next
- * word of the first turn, and the word is one for it, nothing is copied. */
+/* Adds a word of n symbols to its group, and encodes the group if it is full, except the first. If sym is the array of
+ * the next word of the first group, and the word belongs there, nothing is copied. */
 WORD_INLINE void take_turn(const struct merge_table *t, struct turns *turns, struct word *word, uint32_t *sym, size_t n)
 {
     static const size_t max[TURNS] = {FIRST_MAX, SECOND_MAX, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
@@ -430,7 +433,7 @@ WORD_INLINE void take_turn(const struct merge_table *t, struct turns *turns, str
         end_turn(t, turns, number);
 }
 
-/* A word of up to FEW bytes, whose pairs are known. */
+/* Adds a word of up to FEW bytes, whose pairs are already known. */
 WORD_INLINE void begin_word(const struct merge_table *t, struct turns *turns, struct word *word,
                             const struct byte_pair *pair)
 {
@@ -438,7 +441,7 @@ WORD_INLINE void begin_word(const struct merge_table *t, struct turns *turns, st
     take_turn(t, turns, word, sym, certain_bytes(t, word->p, word->n, pair, sym));
 }
 
-/* A longer one. */
+/* Adds a longer word. */
 static __attribute__((noinline)) void begin_long(const struct merge_table *t, struct turns *turns, struct word *word)
 {
     struct byte_pair *pair = turns->long_pair + 1;

@@ -1,11 +1,11 @@
 /* encoder.c - see encoder.h.
  *
  * Many pretokens are encoded together, in three rounds: their values are looked up in the cache; those that are not
- * there are encoded, and their values put into it; all ids are written. Looking up is done in batches, in rounds as
- * well: the short ones are packed into keys and their cache lines prefetched; all are compared with the first of their
- * lines, without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded
- * while others are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was
- * tried and did not help.
+ * found are encoded, and their values put into the cache; all ids are written. Lookup works in batches, also in rounds:
+ * short pretokens are packed into keys and their cache lines prefetched; all are compared with the first pretoken of
+ * their lines, without a branch; the others are then searched for. So the memory that a pretoken needs is loaded while
+ * others are processed, and new pretokens are encoded in groups. tests/bench/README has the figures, and lists what did
+ * not help.
  */
 #include "encode/encoder.h"
 
@@ -36,9 +36,9 @@ void encoder_free(struct encoder *en)
     char_pairs_free(&en->pairs);
 }
 
-/* ---- Looking up values ---- */
+/* ---- Lookup of values ---- */
 
-/* Notes a new pretoken; returns its value for the time being. */
+/* Records a new pretoken; returns its temporary value. */
 static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n, uint64_t where)
 {
     en->word[en->n_new] = (struct word){.p = p, .n = (uint32_t)n};
@@ -46,7 +46,7 @@ static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n, u
     return value_pending(en->n_new++);
 }
 
-/* Each finds the value of a pretoken, or adds it to the cache. */
+/* Each finds the value of a pretoken or adds the pretoken to the cache. */
 
 static uint64_t find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head, uint32_t tail, size_t line)
 {
@@ -94,7 +94,7 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
     }
 }
 
-/* Puts the values of a batch into value[]. */
+/* Sets value[] to the values of a batch. */
 static int find_values(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                        uint64_t *value, struct err *e)
 {
@@ -130,7 +130,7 @@ static int find_values(struct encoder *en, const unsigned char *text, size_t sta
 
 /* ---- New pretokens ---- */
 
-/* Replaces the value that a pretoken had in the cache for the time being, if it is still there. */
+/* Replaces the temporary value of a pretoken in the cache, if it is still there. */
 static void settle(struct id_cache *c, const struct word *word, const struct new_pretoken *new)
 {
     if (word->n <= KEY12_MAX) {
@@ -168,7 +168,8 @@ static int encode_new(struct encoder *en, struct err *e)
 
 /* ---- Writing ids ---- */
 
-/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and a value more. */
+/* Reserves memory for the ids of n pretokens that are in the cache: at most one id for each byte, and one more
+ * value. */
 static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n, struct err *e)
 {
     size_t bytes = ends[n - 1] - start;
@@ -177,7 +178,7 @@ static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n
     return ids_reserve(ids, bytes + VALUE_BYTES, e);
 }
 
-/* Writes the ids of a list; there must be room for them. Returns how many. */
+/* Writes the ids of a list, for which memory must be reserved. Returns how many. */
 static size_t put_list(const struct id_cache *c, unsigned char *to, bool wide, uint64_t value)
 {
     const unsigned char *list = id_cache_list(c, value, wide);

@@ -10,18 +10,18 @@ enum {
     FIRST_SHIFT12 = 64 - 10, /* 64 KB */
     FIRST_SHIFT24 = 64 - 8,  /* 32 KB */
     FIRST_SHIFT_LONG = 64 - 10,
-    LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
-    LAST_SHIFT24 = 64 - 15,    /* 4 MB, */
-    LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */
-    LISTS_MAX = 16 << 20,      /* bytes of ids of others than long pretokens, */
-    BYTES_MAX = 2 << 20,       /* bytes of long ones */
+    LAST_SHIFT12 = 64 - 16,    /* maximum sizes of the tables: 4 MB */
+    LAST_SHIFT24 = 64 - 15,    /* 4 MB */
+    LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB */
+    LISTS_MAX = 16 << 20,      /* maximum bytes of ids of pretokens that are not long */
+    BYTES_MAX = 2 << 20,       /* maximum bytes of long pretokens */
 };
 
-/* Of long pretokens there is at most one id a byte, and a number for each; a round adds less than 2^24. */
+/* A long pretoken has at most one id per byte, and their number; a round adds less than 2^24. */
 _Static_assert(LISTS_MAX / 2 < VALUE_LONG / 2 && 2 * BYTES_MAX < VALUE_LONG / 2, "indexes of lists have 30 bits");
 _Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
 
-/* An empty table, or NULL: out of memory. */
+/* Allocates an empty table. NULL: out of memory. */
 static void *make_table(unsigned shift, size_t size_of_slot, struct err *e)
 {
     const size_t size = table_slots(shift) * size_of_slot;
@@ -62,7 +62,7 @@ void id_cache_free(struct id_cache *c)
 
 /* ---- Growing and forgetting ---- */
 
-/* Whether this many would make an open table more than 5/8 full. */
+/* Whether this many entries would make an open-addressing table more than 5/8 full. */
 static bool is_full(size_t n, unsigned shift)
 {
     return n >= table_slots(shift) / 8 * 5;
@@ -81,8 +81,8 @@ static void forget_others(struct id_cache *c)
     c->n12 = c->n24 = c->lists[LISTS_SHORT].n = 0;
 }
 
-/* Each makes a table twice as large. What was in a line (or set) is then in the two lines that come of it, in the same
- * order, so there is always room. */
+/* Each doubles a table. The contents of a line (or set) move to the two lines that replace it, in the same order, so
+ * they always fit. */
 
 static int grow12(struct id_cache *c, struct err *e)
 {
@@ -159,9 +159,9 @@ int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
     return 0;
 }
 
-/* ---- Looking up and adding ---- */
+/* ---- Lookup and insertion ---- */
 
-/* The place of a pretoken in a line, or LINE_WAYS. */
+/* The index of a pretoken in a line, or LINE_WAYS. */
 static size_t place_in_line(const struct id_line *l, uint64_t head, uint32_t tail)
 {
     size_t i = 0;
@@ -170,7 +170,7 @@ static size_t place_in_line(const struct id_line *l, uint64_t head, uint32_t tai
     return i;
 }
 
-/* The place of a pretoken in a set, or SET_WAYS. */
+/* The index of a pretoken in a set, or SET_WAYS. */
 static size_t place_in_set(const struct id_slot24 *slot, const struct key24 *key)
 {
     size_t i = 0;
@@ -232,7 +232,7 @@ bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t 
     return slot != NULL;
 }
 
-/* Puts n ids, as many as fit, into a value. */
+/* The value that holds n ids, which must fit. */
 static uint64_t value_of(const uint32_t *id, size_t n, bool wide)
 {
     uint64_t value = UINT64_MAX;
@@ -261,7 +261,7 @@ int id_cache_make_value(struct id_cache *c, size_t len, const uint32_t *id, size
     if (ids_reserve(lists, n + 1, e))
         return -1;
     *value = value_with_rest((uint32_t)lists->n | (is_long ? VALUE_LONG : 0));
-    ids_set(lists, lists->wide, lists->n++, (uint32_t)n); /* not more than CACHE_LONGEST */
+    ids_set(lists, lists->wide, lists->n++, (uint32_t)n); /* at most CACHE_LONGEST */
     for (size_t i = 0; i < n; i++)
         ids_set(lists, lists->wide, lists->n++, id[i]);
     return 0;
@@ -273,7 +273,7 @@ void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t lin
     size_t at = 0;
     while (at < LINE_WAYS - 1 && l->tail[at])
         at++;
-    if (l->tail[at]) { /* all are taken: the last is forgotten */
+    if (l->tail[at]) { /* the line is full: forget the last */
         l->head[at] = l->head[at - 1];
         l->tail[at] = l->tail[at - 1];
         l->value[at] = l->value[at - 1];

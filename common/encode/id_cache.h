@@ -1,13 +1,13 @@
-/* id_cache.h - pretokens that were encoded before, and their ids. For encoder.c only.
+/* id_cache.h - a cache of pretokens and their ids. For encoder.c only.
  *
- * Three hash tables by the length of a pretoken:
- *   lines12   up to 11 bytes (97 of 100 in English): a cache line holds three of them
- *   sets24    12 to 23 bytes: a set of two cache lines holds four
- *   hash_index_long  longer ones: their bytes are in `bytes`
- * In a line or set, what was found goes forward by one place; a new pretoken gets the last place but one, and the last
- * is forgotten: so what is frequent stays, what occurs once goes, and these two are never full; they are emptied when
- * their lists of ids are. The third is emptied when it is full, with its own lists, which are long and seldom needed
- * again. All start small and have a maximum size.
+ * It has three hash tables, by the length of a pretoken:
+ *   lines12           up to 11 bytes (97 of 100 in English): a cache line holds three of them
+ *   sets24            12 to 23 bytes: a set of two cache lines holds four
+ *   hash_index_long   longer ones, with their bytes in `bytes`
+ * In a line or set, a pretoken that was found moves forward by one slot; a new one gets the last slot but one, and the
+ * last is forgotten. So frequent pretokens remain and those that occur once disappear, and the first two tables are
+ * never full; they are emptied when their lists of ids are. The third table is emptied when it is full, together with
+ * its own lists, which are long and rarely needed again. All tables start small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-    CACHE_LONGEST = 1024, /* bytes: a longer pretoken is not put into the cache */
+    CACHE_LONGEST = 1024, /* in bytes: longer pretokens are not put into the cache */
     LINE_WAYS = 3,
     SET_WAYS = 4,
     LISTS_SHORT = 0,
@@ -30,7 +30,7 @@ enum {
     LISTS,
 };
 
-/* Pretokens of up to 11 bytes, the one found most often first; free places are last. */
+/* Pretokens of up to 11 bytes, the most frequently found first; free slots are last. */
 struct id_line {
     uint64_t head[LINE_WAYS]; /* see struct key12 */
     uint64_t value[LINE_WAYS];
@@ -43,14 +43,14 @@ struct id_slot24 {
     uint64_t value;
 };
 
-/* The same of 12 to 23 bytes. */
+/* The same for 12 to 23 bytes. */
 struct id_set {
     struct id_slot24 slot[SET_WAYS];
 };
 
 struct id_slot_long {
     uint64_t hash;
-    uint32_t at, len; /* of the pretoken in `bytes`; len 0: free */
+    uint32_t at, len; /* the pretoken is bytes[at .. at + len); len 0: free */
     uint64_t value;
 };
 
@@ -58,10 +58,10 @@ struct id_cache {
     struct id_line *lines12;
     struct id_set *sets24;
     struct id_slot_long *hash_index_long; /* open addressing, at most 5/8 full */
-    size_t n12, n24, n_long; /* pretokens in them; of lines12 and sets24, those put there since they grew */
+    size_t n12, n24, n_long; /* pretokens in each; for lines12 and sets24, those added since the last growth */
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
-    struct buf bytes;                      /* of the long pretokens */
-    /* The ids of pretokens for which a value has no room, each after their number: of short pretokens, of long ones. */
+    struct buf bytes;                      /* the bytes of the long pretokens */
+    /* The ids that do not fit into a value, each list preceded by the number of ids: of short and of long pretokens. */
     struct ids lists[LISTS];
     uint64_t secret[3];
 };
@@ -70,11 +70,11 @@ struct id_cache {
 int id_cache_init(struct id_cache *c, bool wide, struct err *e);
 void id_cache_free(struct id_cache *c); /* a zeroed cache is fine */
 
-/* Makes room for n more pretokens, perhaps by removing others; tables move and values become invalid. -1: out of
+/* Ensures that n more pretokens fit, perhaps by removing others; tables move and values become invalid. -1: out of
  * memory. */
 int id_cache_make_room(struct id_cache *c, size_t n, struct err *e);
 
-/* Whether a pretoken is in the cache, and its value. Of up to 11 bytes, in this line; of 12 to 23; longer. */
+/* Whether a pretoken is in the cache, and its value: of up to 11 bytes, in this line; of 12 to 23 bytes; longer. */
 bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value);
 bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value);
 bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value);
@@ -86,7 +86,7 @@ int id_cache_make_value(struct id_cache *c, size_t len, const uint32_t *id, size
 void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value);
 void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value);
 int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value,
-                      struct err *e); /* there must be room; -1: out of memory */
+                      struct err *e); /* it must fit (id_cache_make_room); -1: out of memory */
 
 /* Replace the value of a pretoken, if it is still there. */
 void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value);
@@ -95,14 +95,14 @@ void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uin
 
 /* ---- Values ----
  *
- * A value of 8 bytes has room for the ids of most pretokens: four of 2 bytes, or two of 4. They come in the order in
- * memory, then all ones. If the first place is all ones, the ids are in a list, and the rest of the value says where it
- * begins. (An id that is all ones has a list.) So to write the ids of a pretoken is to store 8 bytes, and to go on by
- * as many as count. */
+ * The ids of most pretokens fit into a value of 8 bytes: four of 2 bytes, or two of 4. They are in memory order,
+ * followed by all ones. If the first id is all ones, the ids are in a list, and the rest of the value is the index
+ * where it begins. (An id that is all ones has a list.) So writing the ids of a pretoken takes a store of 8 bytes, and
+ * an advance by the bytes in use. */
 
 enum { VALUE_BYTES = 8 };
 
-#define VALUE_NONE UINT64_MAX /* not in the cache: the pretoken is longer than CACHE_LONGEST */
+#define VALUE_NONE UINT64_MAX /* for pretokens that are not cached: longer than CACHE_LONGEST */
 #define VALUE_PENDING ((uint32_t)1 << 31)
 #define VALUE_LONG ((uint32_t)1 << 30) /* in lists[LISTS_LONG] */
 
@@ -125,7 +125,7 @@ static inline bool value_is_list(uint64_t value, bool wide)
     return wide ? (uint32_t)value == UINT32_MAX : (uint16_t)value == UINT16_MAX;
 }
 
-/* The number in the rest of a value. */
+/* The number in the second half of a value. */
 static inline uint32_t value_rest(uint64_t value)
 {
     uint32_t rest;
@@ -140,8 +140,8 @@ static inline uint64_t value_with_rest(uint32_t rest)
     return value;
 }
 
-/* The value of a pretoken whose ids are not known yet; it counts as a list. index: its number among these, see
- * encoder.h. */
+/* The value of a pretoken whose ids are not known yet; it counts as a list. index: its index among the new pretokens,
+ * see encoder.h. */
 static inline uint64_t value_pending(size_t index)
 {
     return value_with_rest(VALUE_PENDING | (uint32_t)index);
@@ -157,7 +157,8 @@ static inline size_t value_index(uint64_t value)
     return value_rest(value) & ~VALUE_PENDING;
 }
 
-/* Where the list of a value begins: the number of ids, as an id, and then these. wide: as in lists. */
+/* The beginning of the list of a value: the number of ids, in the width of an id, followed by the ids. wide: as in
+ * lists. */
 static inline const unsigned char *id_cache_list(const struct id_cache *c, uint64_t value, bool wide)
 {
     const uint32_t rest = value_rest(value);

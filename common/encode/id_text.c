@@ -3,14 +3,14 @@
 
 #include "base/sys/bytes.h"
 
-enum { LONGEST = 20 }; /* digits; more than those of any number that is compared */
+enum { LONGEST = 20 }; /* digits; more than any valid id has */
 
 static inline bool is_blank(unsigned char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* What is at p is no id. */
+/* Reports that the word at p is not an id. */
 static int no_id(const unsigned char *p, size_t n, uint64_t line, struct err *e)
 {
     enum { SHOWN = 24 };
@@ -28,7 +28,7 @@ static int no_id(const unsigned char *p, size_t n, uint64_t line, struct err *e)
 
 ptrdiff_t id_text_read(const unsigned char *text, size_t n, bool ended, struct buf *ids, uint64_t *line, struct err *e)
 {
-    const size_t max = n / 2 + 1; /* ids */
+    const size_t max = n / 2 + 1; /* maximum number of ids in the text */
     if (buf_reserve(ids, max * 4, e))
         return -1;
     unsigned char *to = ids->p + ids->len;

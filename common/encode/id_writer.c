@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 
 enum {
-    BLOCK =
-        64 << 10 /* bytes of raw ids; a file takes whole blocks at places that they divide twice as fast as others */
+    BLOCK = 64 << 10 /* bytes of raw ids; aligned whole blocks are written to a file twice as fast as others */
 };
 
 void id_writer_free(struct id_writer *w)
@@ -24,7 +23,7 @@ void id_writer_free(struct id_writer *w)
     *w = (struct id_writer){0};
 }
 
-/* Changes the first n ids to the byte order of the file: the least significant byte first. */
+/* Changes the first n ids to the byte order of the file, little-endian. */
 static void make_little_endian(struct ids *ids, size_t n)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -41,7 +40,7 @@ static void make_little_endian(struct ids *ids, size_t n)
 #endif
 }
 
-/* How many of the ids are written now: all, or if more follow and the output is a file, up to the end of a block. */
+/* The number of ids to write now: all, or up to the end of a block if more follow and the output is a file. */
 static size_t raw_now(struct id_writer *w, const struct ids *ids, bool more)
 {
     struct stat st;
@@ -76,7 +75,7 @@ static int write_line(struct id_writer *w, struct err *e)
 
 /* ---- In turns ---- */
 
-enum { HELD_MAX = 256 << 20 }; /* bytes of ids that a process holds, and waits then */
+enum { HELD_MAX = 256 << 20 }; /* maximum bytes of ids that a process holds; then it waits */
 
 static int nobody(struct err *e)
 {
@@ -92,7 +91,7 @@ static int say(const void *turns, size_t n, struct err *e)
     return said == (ssize_t)n ? 0 : nobody(e);
 }
 
-/* Takes the turns that were given; may be none unless `wait`. */
+/* Receives turns; unless `wait`, there may be none. */
 static int hear(struct id_writer *w, bool wait, struct err *e)
 {
     char turns[64];
@@ -107,7 +106,7 @@ static int hear(struct id_writer *w, bool wait, struct err *e)
     return 0;
 }
 
-/* Writes ids whose turn it is. If that fails, nothing that comes later can be written. */
+/* Writes ids whose turn it is. After a failure, no later ids can be written. */
 static int write_ids(struct id_writer *w, const void *p, size_t n, struct err *e)
 {
     static const char turns[] = {ID_FAILED, ID_WRITTEN_FAILED};
@@ -167,7 +166,7 @@ static int put_in_turn(struct id_writer *w, struct ids *ids, struct err *e)
         if (hear(w, true, e) || write_turns(w, e))
             return -1;
     }
-    if (t->turns) /* that of the open record, of which nothing is held */
+    if (t->turns) /* the turn of the open record, with no ids held */
         return write_ids(w, ids->p, len, e);
     t->n_open += len;
     return buf_put(&t->held, ids->p, len, e);
@@ -176,7 +175,7 @@ static int put_in_turn(struct id_writer *w, struct ids *ids, struct err *e)
 int id_writer_end_record(struct id_writer *w, bool failed, struct err *e)
 {
     struct id_turns *t = &w->turns;
-    if (t->broken) /* which was said */
+    if (t->broken) /* write_ids has already reported it */
         return 0;
     const char turns[] = {failed ? ID_FAILED : ID_ENCODED, failed ? ID_WRITTEN_FAILED : ID_WRITTEN};
     if ((!t->turns && hear(w, false, e)) || write_turns(w, e))
@@ -228,7 +227,7 @@ static int put_text(struct id_writer *w, const struct ids *ids, const struct doc
     return write_line(w, e);
 }
 
-/* Begins a batch, if none is open. */
+/* Begins a batch if none is open. */
 static void open_batch(struct id_writer *w, const unsigned char *run)
 {
     if (!w->batch_open)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Ids of 4 bytes each, as the algorithms use them. Zeroed: empty. */
+/* Ids of 4 bytes each, as used by the algorithms. Zeroed: empty. */
 struct id_list {
     uint32_t *id; /* owned */
     size_t n, cap;
@@ -20,7 +20,7 @@ void id_list_free(struct id_list *list);
 
 /* Ids of 2 or 4 bytes each, in the byte order of this machine: the result of encoding. Zeroed: empty, of 2 bytes. */
 struct ids {
-    bool wide;        /* uint32_t; else uint16_t */
+    bool wide;        /* uint32_t, else uint16_t */
     unsigned char *p; /* owned */
     size_t n, cap;    /* in ids */
 };
@@ -35,7 +35,8 @@ static inline size_t ids_width(bool wide)
     return wide ? sizeof(uint32_t) : sizeof(uint16_t);
 }
 
-/* Sets id i, for which there is room. `wide` is ids->wide, a parameter so that a hot loop can be compiled for each. */
+/* Sets id i, for which memory must be reserved. `wide` is ids->wide, passed so that a hot loop can be compiled for
+ * each. */
 static inline void ids_set(struct ids *ids, bool wide, size_t i, uint32_t id)
 {
     if (wide)

@@ -18,7 +18,7 @@ static int remember_pairs(struct merge_lookup *m, struct err *e)
     m->pair = malloc(size);
     if (!m->pair)
         return err_mem(e, "the merges that were found", size);
-    memset(m->pair, 0xFF, size); /* no ids */
+    memset(m->pair, 0xFF, size); /* not a pair of ids */
     return 0;
 }
 
@@ -81,7 +81,7 @@ uint32_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p
     unsigned char padded[2 * MODEL_PAD] = {0};
     if (n > m->longest)
         return MODEL_NO_ID;
-    if (n <= MODEL_PAD) { /* for longer ones no byte after the end is read */
+    if (n <= MODEL_PAD) { /* if it is longer, no byte past the end is read */
         memcpy(padded, p, n);
         p = padded;
     }
@@ -108,7 +108,7 @@ uint32_t merge_lookup_rank_by_bytes(struct merge_lookup *m, uint32_t left, uint3
     return pair->rank;
 }
 
-/* The ranks of all neighbours are in one array, which is searched for the lowest after each merge. */
+/* The ranks of all adjacent pairs are in one array, which is searched for the lowest after each merge. */
 size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id)
 {
     uint32_t rank[SHORT_MAX];

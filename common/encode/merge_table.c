@@ -24,7 +24,7 @@ static int make_empty(struct merge_table *t, unsigned bits, struct err *e)
     return t->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(t));
 }
 
-/* The next n bytes, in lines of their own. */
+/* Allots the next n bytes of t->arrays, in separate cache lines. */
 static void *take(unsigned char **at, size_t n)
 {
     void *array = *at;
@@ -91,8 +91,8 @@ void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result)
 
 /* ---- Buckets ---- */
 
-/* The slot that has the tag of a pair, else the first free one, and the tag. NULL: there is no room. Which of the
- * slots of a bucket are free is not branched upon, as that could not be predicted. */
+/* The slot with the tag of a pair, else the first free slot, and the tag. NULL: the buckets are full. There is no
+ * branch on which slots are free, as it would be unpredictable. */
 static inline __attribute__((always_inline)) uint32_t *find_slot(const struct merge_table *t,
                                                                  const struct symbol_pair *pair, uint32_t *tag)
 {
@@ -123,11 +123,11 @@ static bool has_symbols(const struct symbol_pair *pair)
 
 enum put { PUT, PUT_NO_ROOM, PUT_FAILED };
 
-/* Puts the pairs of these ranks, and of all after them. */
+/* Puts the pairs with ranks from `from` on. */
 static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
 {
-    enum { AHEAD = 24 };               /* pairs whose buckets are prefetched, so that none is waited for */
-    const struct merge_table own = *t; /* a copy, which no store through a slot can change: it stays in registers */
+    enum { AHEAD = 24 };               /* how many pairs ahead buckets are prefetched */
+    const struct merge_table own = *t; /* a copy that stores through slots cannot change: it stays in registers */
     for (uint32_t i = from; i < own.n; i++) {
         uint32_t tag, *slot;
         if (i + AHEAD < own.n) {
@@ -150,7 +150,7 @@ static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
     return PUT;
 }
 
-/* Another pair of the same tag becomes an exception as well. */
+/* Puts the exceptions. Another pair with the same tag also becomes an exception. */
 static enum put put_exceptions(struct merge_table *t, size_t from)
 {
     for (size_t i = from; i < t->n_exceptions; i++) {
@@ -163,7 +163,7 @@ static enum put put_exceptions(struct merge_table *t, size_t from)
     return PUT;
 }
 
-/* What is put: if there was no room, all is put anew into twice as many buckets, until there is. */
+/* Completes a put: while the buckets are too few, doubles their number and puts everything again. */
 static int put_all(struct merge_table *t, enum put put, struct err *e)
 {
     while (put == PUT_NO_ROOM) {
@@ -233,7 +233,7 @@ int merge_table_exception(struct merge_table *t, uint32_t left, uint32_t right, 
     return put_all(t, put_exceptions(t, from), e);
 }
 
-/* Whether each merge makes another token, and ranks after those that make its parts. */
+/* Whether each merge makes a different token, and ranks after those that make its parts. */
 static bool is_regular(const struct model *model, const struct merge_table *t)
 {
     for (uint32_t i = 0; i < model->n_merges; i++) {
@@ -259,7 +259,7 @@ int merge_table_listed(const struct model *model, struct merge_table *t, bool *r
     return 0;
 }
 
-/* ---- Seldom ---- */
+/* ---- Rare cases ---- */
 
 uint32_t merge_table_shadowed(const struct merge_table *t, uint32_t left, uint32_t right)
 {

@@ -3,19 +3,19 @@
 
 #include <stdlib.h>
 
-/* The bytes beside which a part was taken so far: those to the left of it, as a right part, and those to the right, as
- * a left part. As in struct byte_triple. */
+/* The bytes beside which merges took a part so far: to its left if it was the right part, to its right if it was the
+ * left part. The bits are as in struct byte_triple. */
 struct taken {
     uint64_t left;
     uint32_t right_context;
 };
 
-/* What may be a part of three bytes, by its bytes. */
+/* The possible parts of three bytes, indexed by their bytes. */
 struct parts {
     struct taken one[256], first_two[1 << 10], last_two[1 << 12];
 };
 
-/* The entry of two bytes, or NULL: they are not the first two of three, nor the last two. */
+/* The entry of two bytes; NULL: they are neither the first two of three, nor the last two. */
 static struct taken *two_of(struct parts *parts, uint32_t first, uint32_t second)
 {
     if (first >= FIRST_MERGED || second >= FIRST_MERGED || !triple_is_later((unsigned char)second))
@@ -34,7 +34,7 @@ static struct taken *part_of(struct parts *parts, const struct merge_table *t, u
     return two_of(parts, two->left, two->right);
 }
 
-/* Notes that a merge takes its parts, in text where it lies across the border of two characters. */
+/* Records that a merge takes its parts, where it crosses the border of two characters. */
 static void take(struct parts *parts, const struct merge_table *t, const struct symbol_pair *pair)
 {
     const unsigned char before = t->last[pair->left], after = t->first[pair->right];
@@ -49,8 +49,9 @@ static void take(struct parts *parts, const struct merge_table *t, const struct 
         part->right_context |= 1U << triple_bit_before(after);
 }
 
-/* Of two bytes that merge: before, the outer one of them may have been taken; the inner one only by the third byte. Of
- * the first two of a character only what is on the left counts, of the last two only what is on the right. */
+/* Initializes the entry of two bytes that merge. Earlier merges may have taken the outer byte; the inner byte merges
+ * only with the third. For the first two bytes of a character only the left side counts, for the last two only the
+ * right side. */
 static void begin_two(struct parts *parts, const struct symbol_pair *pair)
 {
     struct taken *two = two_of(parts, pair->left, pair->right);
@@ -61,13 +62,13 @@ static void begin_two(struct parts *parts, const struct symbol_pair *pair)
     two->right_context |= outer->right_context;
 }
 
-/* The last merge of three bytes that alone become one token. */
+/* The last merge of three bytes that, alone, become one token. */
 struct last_merge {
     unsigned char byte[3];
-    bool first_two; /* of them, the first two merged before */
+    bool first_two; /* the first two were merged earlier, not the last two */
 };
 
-/* Whether the merge of this rank is one. */
+/* Whether the merge of this rank is such a last merge. */
 static bool is_last(const struct merge_table *t, uint32_t rank, struct last_merge *m)
 {
     const struct symbol_pair *pair = &t->pair[rank];
@@ -83,7 +84,8 @@ static bool is_last(const struct merge_table *t, uint32_t rank, struct last_merg
         m->byte[i] = (unsigned char)b[i];
     if (!triple_is_first(m->byte[0]) || !triple_is_later(m->byte[1]) || !triple_is_later(m->byte[2]))
         return false;
-    /* The rank of the other two may be that of another pair, or of an exception: it is then too low. */
+    /* The rank of the other two bytes may be that of another pair or an exception. Then it is too low, which is
+     * safe. */
     return (m->first_two ? merge_table_rank(t, b[1], b[2]) : merge_table_rank(t, b[0], b[1])) > own;
 }
 

@@ -9,22 +9,20 @@
 
 #define NOT_MADE UINT32_MAX
 
-enum {
-    MERGES_PER_EXCEPTION = 16
-}; /* a model with one for each 16 merges is not regular, as too many words would meet one */
+enum { MERGES_PER_EXCEPTION = 16 }; /* with more exceptions, a model is not regular, as too many words would meet one */
 
-/* ---- Finding the merges that can happen ---- */
+/* ---- The merges that can happen ---- */
 
 struct order {
     struct merge_lookup *all;
-    struct merge_lookup kept; /* the merges that were kept so far */
+    struct merge_lookup kept; /* the merges kept so far */
     const struct model *model;
     struct merge *merge; /* kept.merge */
-    uint32_t *made;      /* by id: the rank, among all, of the merge that makes it; 0 for bytes; NOT_MADE */
+    uint32_t *made;      /* by id: the rank, among all merges, of the one that makes it; 0 for bytes; NOT_MADE */
     const struct word_encoder *words;
 };
 
-/* Encodes by the merges that were kept so far. Returns the number of tokens; 0: too long. */
+/* Encodes with the merges kept so far. Returns the number of tokens; 0: too long. */
 static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t *id)
 {
     struct word word = {.p = p, .id = id, .n = (uint32_t)n}, *const one = &word;
@@ -34,7 +32,7 @@ static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t
     return word.n_ids ? word.n_ids : encode_short(&o->kept, p, n, id);
 }
 
-/* Puts the next merge that is kept into the table. */
+/* Puts the next kept merge into the table. */
 static int put(struct order *o, const struct merge *g, struct err *e)
 {
     struct merge_table *t = &o->kept.table;
@@ -53,14 +51,15 @@ static int keep(struct order *o, uint32_t left, uint32_t right, uint32_t result,
     return put(o, &(struct merge){left, right, result}, e);
 }
 
-/* Rank 0 is that of exceptions; its merge has no parts. */
+/* Reserves rank 0 for exceptions, with a merge without parts. */
 static int keep_exception(struct order *o, struct err *e)
 {
     const uint32_t nothing = o->model->n_ids;
     return put(o, &(struct merge){nothing, nothing, nothing}, e);
 }
 
-/* By a list. Merges come in the order of ranks, so what is made is made by a merge of lower rank. */
+/* Keeps merges of a list. They come in the order of ranks, so parts that are already made were made by merges of lower
+ * rank. */
 static int keep_listed(struct order *o, struct err *e)
 {
     uint32_t id[WORD_MAX];
@@ -77,7 +76,7 @@ static int keep_listed(struct order *o, struct err *e)
     return 0;
 }
 
-/* Whether a merge that was left out could happen: see prepare.h. A merge of rank 0 is of bytes. */
+/* Whether an omitted merge could happen: see prepare.h. The merge of rank 0 joins bytes. */
 static bool could_happen(const struct order *o, uint32_t left, uint32_t right, uint32_t result, uint32_t rank)
 {
     const uint32_t l = o->made[left], r = o->made[right];
@@ -123,9 +122,9 @@ static int exceptions_by_rank(struct order *o, struct err *e)
     return 0;
 }
 
-/* Makes the table of R, of the merges of `all`. A token without a symbol in it is made by no merge of R, so its own
- * bytes are encoded to others; nor is, perhaps, one whose own bytes meet an exception. *regular is false if there
- * would be many exceptions; there is no table then. -1: out of memory. */
+/* Makes the table of R from the merges of `all`. No merge of R makes a token without a symbol in it, so the token's
+ * bytes are encoded to other tokens. The same may be true of a token whose bytes meet an exception. With many
+ * exceptions, *regular is false and there is no table. -1: out of memory. */
 static int derive(struct merge_lookup *all, struct merge_table *t, bool *regular, struct err *e)
 {
     const struct model *model = all->model;
@@ -161,7 +160,7 @@ out:
     return rc;
 }
 
-/* ---- Looking up tokens ---- */
+/* ---- Lookup of whole tokens ---- */
 
 enum { TOKEN_BATCH = 64 }; /* tokens that are encoded together */
 
@@ -171,8 +170,8 @@ static void look_up(struct merge_lookup *m, const struct model_token *t)
     m->whole[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. ids: room for
- * those of TOKEN_BATCH words. */
+/* Encodes the bytes of these tokens, and marks those that do not become the token itself for lookup. ids: memory for
+ * TOKEN_BATCH words. */
 static void look_up_others(struct merge_lookup *m, const uint32_t *id, size_t n, uint32_t (*ids)[WORD_MAX])
 {
     struct word words[TOKEN_BATCH] = {0}, *word[TOKEN_BATCH];
@@ -187,8 +186,8 @@ static void look_up_others(struct merge_lookup *m, const uint32_t *id, size_t n,
             look_up(m, &m->model->token[id[i]]);
 }
 
-/* Only tokens to which their own bytes are not encoded must be looked up as a whole, and these are few: those that R
- * does not make, and those that meet an exception. */
+/* Only tokens whose bytes are encoded to something else must be looked up as a whole. These are few: those that R does
+ * not make, and those that meet an exception. */
 static int look_up_fewer(struct merge_lookup *m, struct err *e)
 {
     uint32_t some[TOKEN_BATCH], (*ids)[WORD_MAX] = malloc(TOKEN_BATCH * sizeof *ids);

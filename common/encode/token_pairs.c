@@ -10,7 +10,7 @@ bool token_pairs_apply(const struct model *m)
     return model_of_characters(m) && !m->n_regex && (!m->ignore_merges || m->metaspace.split);
 }
 
-/* The pairs of a token that a merge makes: others hold no place between characters that a merge could take. */
+/* Adds the pairs of a token that a merge makes. In other tokens, no merge joins two characters. */
 static void put_token(struct char_pairs *s, const struct model_token *t)
 {
     size_t len;
@@ -21,7 +21,7 @@ static void put_token(struct char_pairs *s, const struct model_token *t)
     }
 }
 
-/* Unknown characters become one token with their neighbours. */
+/* Adds pairs of unknown characters, because adjacent ones become one token. */
 static int put_unknown(struct char_pairs *s, const struct model *m, struct err *e)
 {
     uint64_t *known = calloc(1, CHAR_POINTS / 8);
@@ -41,7 +41,7 @@ static int put_unknown(struct char_pairs *s, const struct model *m, struct err *
 
 int token_pairs_init(struct char_pairs *s, const struct model *m, struct err *e)
 {
-    if (char_pairs_init(s, m->n_ids / 8, e)) /* most pairs are those of many tokens */
+    if (char_pairs_init(s, m->n_ids / 8, e)) /* most pairs occur in many tokens */
         return -1;
     if (m->ignore_merges)
         char_pairs_put_all(s);

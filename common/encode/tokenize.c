@@ -6,23 +6,23 @@
 #include <stdlib.h>
 
 enum {
-    MANY = 1 << 15,       /* number of ids after which flush is called, */
-    MANY_MARKS = 1 << 12, /* or of documents */
+    MANY = 1 << 15,       /* number of ids after which flush is called */
+    MANY_MARKS = 1 << 12, /* number of documents after which flush is called */
 };
 
-/* To be called before more of a document: the current one, or a new one that begins here. */
+/* Call it before more text of a document: the current one, or a new one that begins here. */
 static int enter(struct tokenize *t, struct err *e)
 {
     if (t->in_document)
         return 0;
-    /* Not earlier: only now it is certain that the document before does not end with its line, see end_text. */
+    /* Only now is it certain that the previous document does not extend to the end of its line, see end_text. */
     if ((t->ids.n >= MANY || t->n_marks >= MANY_MARKS) && t->flush(t->ctx, e))
         return -1;
     t->in_document = t->some = true;
     return t->eot == EOT_BEFORE ? ids_put(&t->ids, t->eot_id, e) : 0;
 }
 
-/* Ends the current document, if one has begun; its text ends at this offset. */
+/* Ends the current document, if one has begun, with its text ending at this offset. */
 static int leave(struct tokenize *t, uint64_t end, struct err *e)
 {
     if (!t->in_document)
@@ -54,8 +54,8 @@ static int pretokens(void *ctx, const unsigned char *text, size_t start, const u
     return t->ids.n >= MANY ? t->flush(t->ctx, e) : 0;
 }
 
-/* Ends the document with a separator that ends at byte `end` of the text that was passed. In a JSON string it is not
- * known where that is in the source: so the documents of one line begin at its first bytes, one after the other. */
+/* Ends the document with a separator that ends at byte `end` of the text passed. For a JSON string its offset in the
+ * source is not known, so the documents of one line begin at the line's first bytes, one byte each. */
 static int separate(struct tokenize *t, size_t end, struct err *e)
 {
     uint64_t at = t->decoded ? t->begin + 1 : t->place->begin + t->used + end;
@@ -106,7 +106,7 @@ void tokenize_begin(struct tokenize *t, bool inside, uint64_t offset)
     t->begin = t->after = offset;
 }
 
-/* Ends a text. If it is a document, or several, the last of them reaches to its end. */
+/* Ends a text. If it is one document or several, the last one extends to its end. */
 static int end_text(struct tokenize *t, struct err *e)
 {
     uint64_t end = t->place->end;
