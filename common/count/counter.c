@@ -11,7 +11,8 @@ int counter_open(struct counter *c, const struct rules *rules, enum invalid_poli
     const struct pretoken_sink sink = {.words = count, .ctx = &c->table};
     *c = (struct counter){0};
     if (rules->metaspace.on)
-        return err_set(e, EX_DATAERR, "a SentencePiece model's text is one pretoken: there is nothing to count");
+        return err_set(e, EX_DATAERR,
+                       "with a SentencePiece model, all text is one pretoken: there is nothing to count");
     if (pretokenizer_open(&c->pretokenizer, rules, invalid, &sink, e) || table_init(&c->table, e)) {
         counter_close(c);
         return -1;

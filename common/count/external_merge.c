@@ -109,7 +109,8 @@ static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
     if (w->block.len && w->block.len + x->len + 2 * VARINT_MAX > BLOCK && flush_block(w, e))
         return -1;
     if (x->len > INT32_MAX - BLOCK)
-        return err_set(e, EX_DATAERR, "a pretoken of more than 2 GiB cannot be put on disk; allow more memory (-S)");
+        return err_set(e, EX_DATAERR,
+                       "a pretoken of more than 2 GiB cannot be written to disk; allow more memory (-S)");
     if (buf_reserve(&w->block, x->len + 2 * VARINT_MAX, e))
         return -1;
     w->block.len = (size_t)(pretoken_put(w->block.p + w->block.len, x) - w->block.p);

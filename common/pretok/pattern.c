@@ -142,7 +142,7 @@ const struct pattern *pattern_named(const char *name, struct err *e)
             append(known, sizeof known, k ? ", " : " (", p->alias[k]);
         append(known, sizeof known, p->alias[0] ? ")" : "", "");
     }
-    err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
+    err_set(e, EX_USAGE, "-p %s: no such pattern; known patterns are %s", name, known);
     return NULL;
 }
 

@@ -15,7 +15,7 @@ static int open_scanner(struct pretokenizer *w, const struct rules *r, struct er
 {
     const struct pattern *known = rules_builtin(r);
     if (!known && !r->n_regex)
-        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this program; use one version everywhere",
+        return err_set(e, EX_DATAERR, "unknown pattern \"%.*s\"; use the same version of all programs",
                        (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
     const bool pieces = w->sink.pairs && known && known->id == PATTERN_BYTES;
     w->scanner = pieces  ? scanner_open_pairs(w->sink.pairs, e)
@@ -32,7 +32,7 @@ static int check_prefix(struct str prefix, struct err *e)
         n_chars += (prefix.p[i] & 0xC0) != 0x80;
     return !prefix.len || (n_chars == 1 && utf8_valid_len(prefix.p, prefix.len, &cut) == prefix.len)
                ? 0
-               : err_set(e, EX_DATAERR, "a prefix of %zu bytes, which is not one character", prefix.len);
+               : err_set(e, EX_DATAERR, "the prefix is not one character: it has %zu bytes", prefix.len);
 }
 
 /* Appends the prefix and the normal form of a special token that is found in normalized text; *len is their length. */
@@ -42,7 +42,7 @@ static int put_late(struct buf *text, const struct rules *r, struct str prefix, 
     const size_t before = text->len;
     bool cut;
     if (utf8_valid_len(s.p, s.len, &cut) != s.len)
-        return err_set(e, EX_DATAERR, "special token %zu is \"normalized\", and not UTF-8", i);
+        return err_set(e, EX_DATAERR, "special token %zu is \"normalized\" but not valid UTF-8", i);
     if (buf_put(text, prefix.p, prefix.len, e) ||
         (r->normalizer == NORMALIZER_NFC ? nfc_put(text, s.p, s.len, SIZE_MAX, e) < 0 : buf_put(text, s.p, s.len, e)))
         return -1;
@@ -190,7 +190,7 @@ static ptrdiff_t pass_pretokens(struct pretokenizer *w, const unsigned char *p, 
         }
         if (pos == 0 && how == TEXT_MORE && len >= SCAN_WINDOW_MAX - 3) {
             *where = base;
-            return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB; this pattern cannot be used on it");
+            return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB is not supported; use another pattern");
         }
         base += pos;
         if (how == end)
@@ -397,9 +397,10 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
         enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
         if (how == TEXT_LETTER && m.begin > at && (p[m.begin - 1] != '\n' || !scanner_streams(w->scanner))) {
             *where = m.begin;
-            return err_set(e, EX_DATAERR,
-                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
-                           "again");
+            return err_set(
+                e, EX_DATAERR,
+                "the piece ends where the pattern allows no cut: the input changed, or the record is damaged; "
+                "run bpe-chunk again");
         }
         if (!late)
             w->stretch = at;

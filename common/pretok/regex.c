@@ -405,7 +405,7 @@ static int read_class(struct parser *p, struct char_set *set, struct part *part)
     int rc = 0;
     p->p += negated;
     if (p->depth++ == DEPTH)
-        return fail(p, open, "more than %d groups in each other", DEPTH);
+        return fail(p, open, "more than %d nested groups", DEPTH);
     do {
         p->n_cuts += !first;
         p->p += first ? 0 : 2; /* && */
@@ -517,7 +517,7 @@ static int take_group(struct parser *p, struct part *part)
         return 0;
     }
     if (p->depth++ == DEPTH)
-        return fail(p, at, "more than %d groups in each other", DEPTH);
+        return fail(p, at, "more than %d nested groups", DEPTH);
     p->behind = behind || kind->group == GROUP_BEHIND;
     if (put(p, kind->put) || take_branches(p, part))
         return -1;
@@ -580,7 +580,7 @@ static int read_braces(struct parser *p, struct repetition *r)
         return refuse(p, at, close ? (size_t)(close - at) + 1 : 1);
     }
     if (r->min > 65535 || (r->max > 65535 && r->max != MANY) || r->max < r->min || !r->max)
-        return fail(p, at, "{n,m} is from 0 to 65535 times, the larger number last and not 0");
+        return fail(p, at, "{n,m} needs n <= m <= 65535 and m > 0");
     return 0;
 }
 
@@ -604,7 +604,7 @@ static int read_repetition(struct parser *p, struct repetition *r)
         if (braces && (*r->mode == '?' ? r->min == r->max : p->dialects & 1U << PATTERN_ONIGURUMA)) {
             if (*r->mode == '+')
                 return fail(p, at,
-                            "%.*s: after {n,m} a + makes it possessive, or repeats it, in different regex engines; "
+                            "%.*s: after {n,m} a + makes it possessive in some regex engines and repeats it in others; "
                             "write (?>...{n,m})",
                             (int)(p->p - at), (const char *)at);
             return refuse(p, at, (size_t)(p->p - at));
@@ -699,7 +699,7 @@ static int repeat(struct parser *p, const unsigned char *from, size_t at, struct
     if (found <= 0)
         return found;
     if (!part->min)
-        return fail(p, from, "a repetition of what may be empty is not supported; see REGEXES in bpe-chunk(1)");
+        return fail(p, from, "a repeated item that may be empty is not supported; see REGEXES in bpe-chunk(1)");
     if (part->lazy)
         return refuse(p, from, (size_t)(p->p - from)); /* Oniguruma merges the two repetitions */
     if (may_fold(part->folds, part->folds) && r.max > 1)
@@ -773,8 +773,8 @@ static int take_item(struct parser *p, struct part *part)
     case '^':
     case '$':
         return fail(p, at,
-                    "%c means the %s of each line, or of the text alone, in different regex engines; use %s, or %s",
-                    *at, *at == '^' ? "start" : "end", *at == '^' ? "(?:\\A|(?<=\\n)(?!\\z))" : "(?=\\n|\\z)",
+                    "%c means the %s of each line in some regex engines, and of the text in others; use %s or %s", *at,
+                    *at == '^' ? "start" : "end", *at == '^' ? "(?:\\A|(?<=\\n)(?!\\z))" : "(?=\\n|\\z)",
                     *at == '^' ? "\\A" : "\\z");
     default:
         rc = put_literal(p, at, next_char(p), part);
@@ -806,7 +806,7 @@ static int take_branch(struct parser *p, struct part *all)
         all->lazy = n == 1 && part.lazy;
     }
     if (p->behind && (all->min != all->max || !all->min || all->max > BEHIND))
-        return fail(p, at, "in a lookbehind each branch has a fixed length, of 1 to %d characters", BEHIND);
+        return fail(p, at, "each branch of a lookbehind must have a fixed length of 1 to %d characters", BEHIND);
     return 0;
 }
 

@@ -85,10 +85,9 @@ static int set_subject(struct step *t, const unsigned char *text, size_t start, 
     t->form.len = t->form_at = t->source = 0;
     if (byte_level_put(&t->form, text + start, end - start, e) || buf_reserve(&t->form, SCAN_PAD, e))
         return -1;
-    return t->form.len <= SCAN_WINDOW_MAX ? 0
-                                          : err_set(e, EX_DATAERR,
-                                                    "a pretoken of more than 2 GiB; this model cannot "
-                                                    "be used on it");
+    return t->form.len <= SCAN_WINDOW_MAX
+               ? 0
+               : err_set(e, EX_DATAERR, "a pretoken of more than 2 GiB is not supported by this model");
 }
 
 /* Converts ends[from .. n) from offsets in the form to offsets in the subject. */

@@ -286,7 +286,7 @@ bad_options() {
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
     refuses 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
-    refuses 64 "bpe-model: -p nonsense: no such pattern; there are gpt2, *" bpe-model -p nonsense tokenizer.json
+    refuses 64 "bpe-model: -p nonsense: no such pattern; known patterns are gpt2, *" bpe-model -p nonsense tokenizer.json
 }
 
 cannot_write() {

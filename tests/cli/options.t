@@ -116,7 +116,7 @@ bad_regexes() {
         bpe-chunk -e "$regex" in.txt | bpe-count | bpe-sum | bpe-merge -v 258 2>&1 >/dev/null | cat >err
         is "$(cat err)" "" "$regex: no repetition is possessive"
     done
-    fails 64 "bpe-chunk: regex, byte 0: ^ means *, in different regex engines; use *, or \\\\A" bpe-chunk -e '^x| ?\p{L}+' in.txt
+    fails 64 "bpe-chunk: regex, byte 0: ^ means *, and of the text in others; use * or \\\\A" bpe-chunk -e '^x| ?\p{L}+' in.txt
     fails 64 "bpe-chunk: regex, byte 3: \\\\w is not supported, *" bpe-chunk -e 'a+|\w' in.txt
 }
 

@@ -66,11 +66,11 @@ static void test_refused(void)
         {"a{2}?", BOTH, "1: {2}? is not"},
         {"a{,3}", BOTH, "1: {,3} is not"},
         {"a{1x", BOTH, "1: { is not"},
-        {"a{3,1}", BOTH, "1: {n,m} is from 0"},
-        {"a{0}", BOTH, "1: {n,m} is from 0"},
-        {"a{65536}", BOTH, "1: {n,m} is from 0"},
-        {"(?:a?)*", BOTH, "0: a repetition of what may be empty"},
-        {"(?=a)+", BOTH, "0: a repetition of what may be empty"},
+        {"a{3,1}", BOTH, "1: {n,m} needs "},
+        {"a{0}", BOTH, "1: {n,m} needs "},
+        {"a{65536}", BOTH, "1: {n,m} needs "},
+        {"(?:a?)*", BOTH, "0: a repeated item that may be empty"},
+        {"(?=a)+", BOTH, "0: a repeated item that may be empty"},
         {"(?:a+?)+", BOTH, "0: (?:a+?)+ is not"},
         {"\\xE9", BOTH, "0: \\xE9 is not"},
         {"\\x4", BOTH, "0: \\x4 is not"},
@@ -105,13 +105,13 @@ static void test_refused(void)
         {"(*FAIL)", BOTH, "0: (* is not"},
         {"(?<1>a)", BOTH, "0: (?< is not"},
         {"(?<=a*)b", BOTH, "5: * is not"},
-        {"(?<=ab|)c", BOTH, "7: in a lookbehind each branch"},
+        {"(?<=ab|)c", BOTH, "7: each branch of a lookbehind"},
         {"(?<=a(b|cd))c", BOTH, "5: ( is not"},
-        {"(?<=a(?:b|cd))c", BOTH, "4: in a lookbehind each branch"},
+        {"(?<=a(?:b|cd))c", BOTH, "4: each branch of a lookbehind"},
         {"(?<!\\z)", BOTH, "4: \\z is not"},
         {"a\xFF", BOTH, "1: invalid UTF-8 (0xFF)"},
-        {"^", BOTH, "0: ^ means the start of each line, or of the text alone"},
-        {"a$", FANCY, "1: $ means the end of each line, or of the text alone"},
+        {"^", BOTH, "0: ^ means the start of each line in some"},
+        {"a$", FANCY, "1: $ means the end of each line in some"},
         {"a$", ONIGURUMA, "1: $ means"},
     };
     for (size_t i = 0; i < LEN(cases); i++) {
@@ -128,7 +128,7 @@ static void test_refused(void)
     memset(deep, '(', 300);
     memset(deep + 300, ')', 300);
     deep[600] = '\0';
-    tap_ok(regex_check(str_of(deep), BOTH, 0, &e) && strstr(e.msg, "groups in each other"), "300 groups in each other");
+    tap_ok(regex_check(str_of(deep), BOTH, 0, &e) && strstr(e.msg, "nested groups"), "300 nested groups");
     tap_ok(regex_check(str_of(deep + 200), BOTH, 0, &e) && strstr(e.msg, "byte 200: a ) without"), "100, and 200 ends");
     tap_ok(!regex_check((struct str){(const unsigned char *)"a\0b", 3}, BOTH, 0, &e), "a NUL is a character");
     tap_ok(regex_check(str_of("("), BOTH, 2, &e) && !strncmp(e.msg, "regex 2, byte 0: ", 17),
