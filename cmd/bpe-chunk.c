@@ -61,7 +61,7 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
     if (o->model) {
         const char *name = model_pattern(&c->model);
         if (!name && c->model.n_regex == 0)
-            return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
+            return err_set(e, EX_USAGE, "%s does not define how text splits into pretokens; see -p", o->model);
         return model_rules_pattern(r, &c->model, name, e);
     }
     r->normalizer = (enum normalizer)o->normalizer;

@@ -28,7 +28,7 @@ static int decode_tokens(struct decoder *d, struct err *e)
     size_t room = MODEL_PAD;
     if (m->decoding.unknown)
         return err_set(e, EX_USAGE,
-                       "the model has no decoder: Hugging Face puts a space between tokens then, which is "
+                       "the model has no decoder; Hugging Face then puts a space between tokens, which is "
                        "not supported");
     for (uint32_t id = 0; id < m->n_ids; id++)
         room += (size_t)m->token[id].len * METASPACE_LEN;

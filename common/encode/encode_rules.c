@@ -54,7 +54,7 @@ static int check_as_text(const struct encode_rules *er, struct err *e)
 int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e)
 {
     if (!says_pattern(er))
-        return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", er->name);
+        return err_set(e, EX_USAGE, "%s does not define how text splits into pretokens; see -p", er->name);
     if (check_as_text(er, e) || model_rules_pattern(r, er->model, er->pattern, e) ||
         model_rules_special(r, er->model, er->special_is_text, e))
         return -1;
@@ -92,7 +92,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
 {
     const struct model *m = er->model;
     const char *hint =
-        er->special_is_text ? "; --special=text wants bpe-chunk --no-special" : "; use bpe-chunk -m and the same model";
+        er->special_is_text ? "; --special=text needs bpe-chunk --no-special" : "; use bpe-chunk -m and the same model";
     for (size_t k = 0; k < r->n_special; k++)
         id[k] = MODEL_NO_ID;
     for (size_t i = 0, k = 0; i < m->n_special; i++) { /* usually in the same order */
@@ -147,7 +147,7 @@ static int no_separator(const struct encode_rules *er, struct err *e)
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? " " : "", len, (const char *)m->special[i].p);
     }
     if (er->separator)
-        return err_set(e, EX_USAGE, "--eot-token %s: no special token of %s, which has: %s", er->separator, er->name,
+        return err_set(e, EX_USAGE, "--eot-token %s: not a special token of %s, which has: %s", er->separator, er->name,
                        list);
     return err_set(e, EX_USAGE, "--eot: which special token of %s separates documents? It has: %s; see --eot-token",
                    er->name, list);

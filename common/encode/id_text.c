@@ -18,10 +18,10 @@ static int no_id(const unsigned char *p, size_t n, uint64_t line, struct err *e)
     while (len < n && len < SHOWN && p[len] > ' ' && p[len] < 0x7f)
         len++;
     if (len)
-        err_set(e, EX_DATAERR, "\"%.*s\" is no id; ids are decimal numbers with spaces between", (int)len,
+        err_set(e, EX_DATAERR, "\"%.*s\" is not an id; ids are decimal numbers separated by spaces", (int)len,
                 (const char *)p);
     else
-        err_set(e, EX_DATAERR, "byte 0x%02X where an id should be; ids are decimal numbers with spaces between", *p);
+        err_set(e, EX_DATAERR, "byte 0x%02X is not part of an id; ids are decimal numbers separated by spaces", *p);
     e->line = line;
     return -1;
 }

@@ -116,7 +116,7 @@ int json_read_which(struct json_reader *r, struct str key, const char *const *na
     if (!names[i])
         return i;
     if (*seen & 1U << i)
-        return json_read_fail(r, "\"%s\" is there twice", names[i]);
+        return json_read_fail(r, "\"%s\" occurs twice", names[i]);
     *seen |= 1U << i;
     return i;
 }

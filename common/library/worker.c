@@ -151,7 +151,7 @@ struct worker *worker_get(struct worker_pool *pool, const struct encode_rules *e
 {
     struct worker *w = NULL;
     if ((unsigned)special > BPE_SPECIAL_ERROR) {
-        err_set(e, EX_USAGE, "special is %d: none of BPE_SPECIAL_TOKEN, BPE_SPECIAL_TEXT, BPE_SPECIAL_ERROR",
+        err_set(e, EX_USAGE, "special is %d, not BPE_SPECIAL_TOKEN, BPE_SPECIAL_TEXT or BPE_SPECIAL_ERROR",
                 (int)special);
         return NULL;
     }

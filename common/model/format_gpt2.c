@@ -78,7 +78,7 @@ static int take_line(struct build *b, const char *name, size_t line, const unsig
     if (n && p[n - 1] == '\r')
         return bad_line(b, name, line, "ends with CR LF; the file must have LF alone, or other readers misread it");
     if (!n)
-        return bad_line(b, name, line, "is empty; one merge a line should be there");
+        return bad_line(b, name, line, "is empty; each line must be a merge");
     unsigned char *to = build_merge_room(b, n);
     if (!to)
         return -1;
@@ -168,7 +168,7 @@ static const struct pattern *find_pattern(const struct model_source *from, const
     if (!known && c->class.s[0] && !from->pattern)
         err_set(e, EX_USAGE, "%s: how %s splits text is not known: give the pattern, -p", c->name, c->class.s);
     else if (c->add_prefix_space && !(known && known->pattern == PATTERN_GPT2))
-        err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET, "add_prefix_space: not supported but of GPT2Tokenizer");
+        err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET, "add_prefix_space: not supported except for GPT2Tokenizer");
     else if (known && from->pattern && from->pattern->id != known->pattern)
         err_set(e, EX_USAGE, "%s: %s has the pattern %s: leave out -p", c->name, known->name,
                 pattern_at(known->pattern)->name);
@@ -272,7 +272,7 @@ static int check_gpt2(struct model *m, struct err *e)
     mark_merged(merged, m);
     int rc = check_tokens(m, merged, e);
     free(merged);
-    return rc ? -1 : m->ignore_merges ? err_set(e, EX_USAGE, "ignore_merges: merges.txt has no room for it") : 0;
+    return rc ? -1 : m->ignore_merges ? err_set(e, EX_USAGE, "merges.txt cannot express ignore_merges") : 0;
 }
 
 /* ---- Writing ---- */
@@ -296,12 +296,12 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
 static int write_gpt2(struct model_files *to, const struct model *m, struct err *e)
 {
     if (m->normalizer)
-        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that text is normalized (%s)",
+        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot express that text is normalized (%s)",
                        normalizer_names[m->normalizer]);
     if (model_split(m).len)
-        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say how this model splits text");
+        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot express how this model splits text");
     if (m->prefix.len)
-        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot say that a space is put before text");
+        return err_set(e, EX_USAGE, "vocab.json and merges.txt cannot express that a space is put before text");
     if (build_refuse_flags(m, "vocab.json and merges.txt", e))
         return -1;
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);

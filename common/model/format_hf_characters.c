@@ -206,7 +206,7 @@ static int take_bytes(struct hf_reader *in)
                           key);
     }
     if (m->spelling == SPELLING_SPACES && !is_known(m, ' '))
-        return fail(in, "byte_fallback, but U+2581 is no token, so that a space would be three: not supported");
+        return fail(in, "byte_fallback, but U+2581 is not a token, so a space would be three: not supported");
     return 0;
 }
 

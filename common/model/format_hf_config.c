@@ -366,7 +366,7 @@ static int find_role(const struct hf_config *c, const struct model *m, enum hf_r
     return !a->p || *found || !c->said[role]
                ? 0
                : err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET,
-                        "%s \"%s\" is no special token of the model: correct it, or name the model's file itself",
+                        "%s \"%s\" is not a special token of the model: correct it, or name the model's file itself",
                         role_names[role], build_show(show, sizeof show, a->p, a->len, false));
 }
 

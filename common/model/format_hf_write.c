@@ -282,7 +282,7 @@ static int check_string(struct str left, struct str right, size_t nth, struct er
     const char *why = memchr(left.p, ' ', left.len) || memchr(right.p, ' ', right.len) ? "has a space in a part"
                       : merges_is_header(left) ? "begins with \"" MERGES_HEADER "\", which readers take for a header"
                                                : NULL;
-    return why ? err_set(e, EX_USAGE, "tokenizer.json: merge %zu %s, so it can be no string: use --merges=array", nth,
+    return why ? err_set(e, EX_USAGE, "tokenizer.json: merge %zu %s, so it cannot be a string: use --merges=array", nth,
                          why)
                : 0;
 }
@@ -360,11 +360,11 @@ int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
         return -1;
     if (!n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE,
-                       "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
+                       "tokenizer.json must define how text is split, and this model does not: give the pattern, -p");
     for (size_t i = 0; i < m->n_special; i++)
         if (m->special[i].flags & SPECIAL_INSIDE)
             return err_set(e, EX_USAGE,
-                           "tokenizer.json puts U+2581 after each added token, and this model not after \"%.*s\"",
+                           "tokenizer.json puts U+2581 after each added token, but this model does not after \"%.*s\"",
                            (int)(m->special[i].len < 60 ? m->special[i].len : 60), (const char *)m->special[i].p);
     struct json_writer w = json_write_over(out, true, e);
     json_write_begin(&w, '{');

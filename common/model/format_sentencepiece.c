@@ -104,9 +104,9 @@ static int check_piece(const struct sentencepiece *in)
     if (!s.len || utf8_valid_len(s.p, s.len, &cut) != s.len)
         return bad_piece(in, in->hf.n_vocab, str_of(""), s.len ? "is not UTF-8" : "is empty");
     const bool is_char = s.len == utf8_char_len(s.p[0]), spaces = metaspace_in(s.p, s.len);
-    const char *why = (in->score & infinite) == infinite         ? "has a score that is no number"
-                      : type < NORMAL || type > BYTE             ? "has a type that is not known"
-                      : type == UNKNOWN && in->hf.unk_token.s[0] ? "is a second one that is UNKNOWN"
+    const char *why = (in->score & infinite) == infinite         ? "has a score that is not a number"
+                      : type < NORMAL || type > BYTE             ? "has an unknown type"
+                      : type == UNKNOWN && in->hf.unk_token.s[0] ? "is a second UNKNOWN piece"
                       : memchr(s.p, ' ', s.len)                  ? "has a space that is not U+2581: not supported"
                       : type == USER_DEFINED && spaces           ? "is USER_DEFINED, with a space: not supported"
                       : type == UNUSED && !is_char               ? "is UNUSED: not supported"
@@ -239,7 +239,7 @@ static int set_merges(struct sentencepiece *in)
         const uint32_t rank = in->rank[g->result];
         const bool same = k && in->rank[g[-1].result] == rank;
         if (g->left == MODEL_NO_ID || g->right == MODEL_NO_ID)
-            return bad_piece(in, g->result, text, "is made of a character that is no piece: not supported");
+            return bad_piece(in, g->result, text, "is made of a character that is not a piece: not supported");
         tied = tied || same;
         other = other || made_at(in, g->left, 0) > rank || made_at(in, g->right, 0) > rank ||
                 (same && !(makes_run(in, g - 1) && makes_run(in, g)));

@@ -46,7 +46,7 @@ static int take_line(struct build *b, size_t line, const unsigned char *p, size_
         return -1;
     size_t len = base64_get(to, p, coded);
     if (len == SIZE_MAX || !len)
-        return bad_line(b, line, "begins with what is not base64");
+        return bad_line(b, line, "does not begin with base64");
     model_keep(b->m, len);
     return build_token(b, to, len, true, rank);
 }
@@ -212,7 +212,7 @@ static int take_option(struct build *b, const char *text)
     if (utf8_valid_len((const unsigned char *)text, len, &cut) != len)
         return err_set(b->e, EX_USAGE, "-s: a special token must be valid UTF-8");
     if (id <= UINT32_MAX && id < b->m->n_ids && b->m->token[id].p)
-        return err_set(b->e, EX_USAGE, "-s %s: the id %llu is another token's", text, (unsigned long long)id);
+        return err_set(b->e, EX_USAGE, "-s %s: the id %llu belongs to another token", text, (unsigned long long)id);
     return build_special_apart(b, (const unsigned char *)text, len, id, true);
 }
 
@@ -281,7 +281,7 @@ static int take_config(struct build *b, const struct model_source *from, struct 
         return 0;
     int rc = hf_config_read(c, b, from) ? -1 : c->with_id.n > 0;
     if (rc > 0 && from->n_special)
-        rc = err_set(b->e, EX_USAGE, "%s says the special tokens: leave out -s", c->name);
+        rc = err_set(b->e, EX_USAGE, "%s contains the special tokens: leave out -s", c->name);
     if (rc > 0 && (hf_config_tokens(c, &tokens, b->e) || take_decoder(b, c, &tokens)))
         rc = -1;
     free(tokens.p);
@@ -298,8 +298,8 @@ static int read_rest(struct build *b, const struct model_source *from, const str
     if (!sidecar)
         return take_config(b, from, c) < 0 || take_options(b, from) ? -1 : 0;
     if (from->pattern || from->n_special) {
-        err_set(b->e, EX_USAGE, "%s says the pattern and the special tokens: leave out %s, or the file", sidecar,
-                from->pattern ? "-p" : "-s");
+        err_set(b->e, EX_USAGE, "%s contains the pattern and the special tokens: leave out %s, or remove the file",
+                sidecar, from->pattern ? "-p" : "-s");
     } else if ((fd = fd_open_input(sidecar, b->e)) >= 0) {
         rc = open_sidecar(b, fd, sidecar, ranks);
         close(fd);
@@ -368,16 +368,16 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
         return err_set(e, EX_USAGE, "tiktoken does not normalize text, as this model does (%s)",
                        normalizer_names[m->normalizer]);
     if (model_split(m).len)
-        return err_set(e, EX_USAGE, "a .tiktoken file cannot say how this model splits text");
+        return err_set(e, EX_USAGE, "a .tiktoken file cannot express how this model splits text");
     if (m->prefix.len)
         return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
     if (build_refuse_flags(m, "a .tiktoken file", e))
         return -1;
     if (n_regex > 1)
-        return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
+        return err_set(e, EX_USAGE, "tiktoken splits text with one regex, and this model with %zu, one after the other",
                        n_regex);
     if (!n_regex && !model_is_unsplit(m))
-        return err_set(e, EX_USAGE, "the model does not say how text is split: give the pattern, -p");
+        return err_set(e, EX_USAGE, "the model does not define how text is split: give the pattern, -p");
     sha256_hex(sha256, ranks->p, ranks->len);
 
     struct json_writer w = json_write_over(out, true, e);

@@ -87,7 +87,7 @@ static inline int model_source_says_all(const struct model_source *from, const c
 {
     if (!from->pattern && !from->n_special)
         return 0;
-    return err_set(e, EX_USAGE, "%s: a %s says its %s itself: leave out %s", from->name, what,
+    return err_set(e, EX_USAGE, "%s: a %s contains its own %s: leave out %s", from->name, what,
                    from->pattern ? "pattern" : "special tokens", from->pattern ? "-p" : "-s");
 }
 

@@ -69,7 +69,7 @@ static int insert(struct build *b, struct hash_slot fresh)
     struct hash_slot *s = token_slot(&b->m->index, b->m->token, t->p, t->len, t->vocab, fresh.hash);
     char text[60];
     if (s->n1)
-        return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" is there twice, with the ids %lu and %lu",
+        return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" occurs twice, with the ids %lu and %lu",
                       show(b, text, sizeof text, t->p, t->len, t->vocab), (unsigned long)s->n1 - 1,
                       (unsigned long)fresh.n1 - 1);
     *s = fresh;
@@ -365,8 +365,9 @@ int build_refuse_flags(const struct model *m, const char *what, struct err *e)
         const struct model_special *s = &m->special[i];
         for (unsigned k = 0; k < SPECIAL_N_FLAGS; k++) {
             if (s->flags >> k & 1)
-                return err_set(e, EX_USAGE, "%s cannot say that the added token \"%s\" has \"%s\"; tokenizer.json can",
-                               what, build_show(show, sizeof show, s->p, s->len, false), special_flag_name[k]);
+                return err_set(e, EX_USAGE,
+                               "%s cannot express that the added token \"%s\" has \"%s\"; tokenizer.json can", what,
+                               build_show(show, sizeof show, s->p, s->len, false), special_flag_name[k]);
         }
     }
     return 0;

@@ -382,26 +382,25 @@ static bool same_merge(const struct merge *a, const struct merge *b)
  * after, are allowed: they never happen (see above). */
 static int compare_merges(const struct model *m, const struct merge *want, size_t n, struct err *e)
 {
-    static const char sorry[] = "a .tiktoken file cannot say what the merges are: in it ids are ranks";
+    static const char sorry[] = "a .tiktoken file cannot express these merges (its ids are ranks)";
     char name[60], left[60], right[60];
     size_t i = 0;
     for (size_t k = 0; k < m->n_merges; i++) {
         uint32_t result = m->merge[k].result;
         bool found = false;
         if (k && result < m->merge[k - 1].result)
-            return err_set(e, EX_USAGE, "%s, but merge %zu makes token %lu, after token %lu", sorry, k,
+            return err_set(e, EX_USAGE, "%s: merge %zu makes token %lu, after token %lu", sorry, k,
                            (unsigned long)result, (unsigned long)m->merge[k - 1].result);
         for (; k < m->n_merges && m->merge[k].result == result; k++)
             found |= i < n && same_merge(&m->merge[k], &want[i]);
         if (!found)
             return err_set(
-                e, EX_USAGE,
-                "%s, and by rank token %lu, \"%s\", would be made otherwise than by merge %zu, \"%s\" and \"%s\"",
-                sorry, (unsigned long)result, show(name, sizeof name, m, result), k - 1,
+                e, EX_USAGE, "%s: by rank, token %lu, \"%s\", would not be made by merge %zu, \"%s\" and \"%s\"", sorry,
+                (unsigned long)result, show(name, sizeof name, m, result), k - 1,
                 show(left, sizeof left, m, m->merge[k - 1].left), show(right, sizeof right, m, m->merge[k - 1].right));
     }
     return i == n ? 0
-                  : err_set(e, EX_USAGE, "%s, and by rank token %lu, \"%s\", would be made, which no merge does", sorry,
+                  : err_set(e, EX_USAGE, "%s: by rank, token %lu, \"%s\", would be made, but no merge makes it", sorry,
                             (unsigned long)want[i].result, show(name, sizeof name, m, want[i].result));
 }
 
@@ -425,10 +424,9 @@ int convert_to_ranks(struct model *m, struct err *e)
     int rc = compare_merges(m, want, n, e);
     huge_free(want, merges_bytes(m));
     if (!rc && missing && !m->ignore_merges)
-        return err_set(
-            e, EX_USAGE,
-            "token %lu, \"%s\", is made by no merge; tiktoken would give it for a pretoken that it is as a whole",
-            (unsigned long)one, show(name, sizeof name, m, one));
+        return err_set(e, EX_USAGE,
+                       "token %lu, \"%s\", is made by no merge; tiktoken would still give it for an equal pretoken",
+                       (unsigned long)one, show(name, sizeof name, m, one));
     return rc;
 }
 

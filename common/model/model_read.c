@@ -46,7 +46,7 @@ static int no_model(const struct model_source *from, const char *p, struct err *
         {"\x1F\x8B", "compressed; decompress it first"},
         {"\x28\xB5\x2F\xFD", "compressed; decompress it first"},
         {"version https://git-lfs", "a pointer of Git LFS, not the file itself: run git lfs pull"},
-        {"\xEF\xBB\xBF", "begins with a byte order mark, which no model has: take its 3 bytes away"},
+        {"\xEF\xBB\xBF", "begins with a byte order mark, which no model has: remove its 3 bytes"},
     };
     struct buf formats = {0};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -77,7 +77,7 @@ static int read_by_content(struct model *m, struct model_source *from, struct er
     const struct model_format *f;
     size_t blank = strspn(head, " \t\r\n");
     if (blank == from->head.len)
-        return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "empty; no model is in it");
+        return err_at(e, EX_DATAERR, from->name, ERR_NO_OFFSET, "the file is empty");
     for (size_t i = 0; (f = model_format_at(i)); i++) {
         const size_t skip = f->is_binary ? 0 : blank;
         if (f->sniff && f->sniff(from->head.p + skip, from->head.len - skip))

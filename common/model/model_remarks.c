@@ -26,18 +26,18 @@ void model_remarks(const struct model *m, const struct model_format *f, const ch
     size_t n;
     without.eos = NULL;
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
-        remark(name, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
+        remark(name, "%s do not name the pattern, which readers assume to be %s; here it is %s", f->in_directory,
                f->implied, model_pattern_name(m));
     if (f->drops_gaps && path && m->n_regex && !model_pattern(m))
-        remark(name,
-               "%s drops text that the regex does not match, which is a pretoken here: ids differ where there is some",
+        remark(name, "%s drops text that the regex does not match, which is a pretoken here: ids differ for such text",
                f->name);
     if (f->all_special && path && (n = count_ordinary(m, &first)))
-        remark(name, "-f %s makes special tokens of added ones that are not (%zu, such as %s); -f json does not",
+        remark(name,
+               "-f %s makes all added tokens special, also those that are not (%zu, such as %s); -f json does not",
                f->name, n, build_show(show, sizeof show, first->p, first->len, false));
     if (f->names_eos && !model_eos(m))
         remark(name, "no special token is known to end a text: the files name neither eos_token nor pad_token");
     if (!f->names_eos && m->eos && m->eos != model_eos(&without))
-        remark(name, "-f %s does not say that %.*s ends a text; -f hf-dir does", f->name, (int)m->eos->len,
+        remark(name, "-f %s does not record that %.*s ends a text; -f hf-dir does", f->name, (int)m->eos->len,
                (const char *)m->eos->p);
 }

@@ -136,15 +136,15 @@ bad_line() { # LINE MESSAGE NAME
     fails 65 "bpe-decode: bad.lines: line 20001: $2" bpe-decode -m narrow.tiktoken -f text bad.lines
     is "$(wc -c <fails.out)" "$((40000 + $3))" "  and the text before it is written"
 }
-bad_line '97 12x 98' '"12x" is no id; ids are decimal numbers with spaces between' 1
-bad_line '-1' '"-1" is no id; *' 0
-bad_line '97,98' '"97,98" is no id; *' 0
-bad_line '4294967296' '"4294967296" is no id; *' 0
-bad_line '99999999999999999999999999' '"999999999999999999999999" is no id; *' 0
+bad_line '97 12x 98' '"12x" is not an id; ids are decimal numbers separated by spaces' 1
+bad_line '-1' '"-1" is not an id; *' 0
+bad_line '97,98' '"97,98" is not an id; *' 0
+bad_line '4294967296' '"4294967296" is not an id; *' 0
+bad_line '99999999999999999999999999' '"999999999999999999999999" is not an id; *' 0
 bad_line '97 97 4294967295' "id 4294967295 is none of the model's (narrow.tiktoken)" 2
-bad_line "97 $(printf '\351')" 'byte 0xE9 where an id should be; *' 1
+bad_line "97 $(printf '\351')" 'byte 0xE9 is not part of an id; *' 1
 { printf '97\n' && head -c 100000 /dev/zero | tr '\0' 0; } >bad.lines
-fails 65 'bpe-decode: bad.lines: line 2: "000000000000000000000000" is no id; *' bpe-decode -m narrow.tiktoken -f text bad.lines
+fails 65 'bpe-decode: bad.lines: line 2: "000000000000000000000000" is not an id; *' bpe-decode -m narrow.tiktoken -f text bad.lines
 fails 65 "bpe-decode: standard input: line 3: id 1000 is none of the model's (gap.tiktoken)" bpe-decode -m gap.tiktoken -f text < <(printf '97\n98\n1000')
 fails 64 "bpe-decode: -d is for -f raw: ids in decimal have no type" bpe-decode -m gap.tiktoken -f text -d u16 one
 fails 64 "bpe-decode: -f records: must be one of raw, text" bpe-decode -m gap.tiktoken -f records one

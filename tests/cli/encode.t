@@ -161,9 +161,9 @@ cat a.chunks a.tok >bad.chunks
 is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: and one of another kind"
 is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text is like a record"
 is "$(turns all empty)" "e w 0 0 0" "-f turns: no records"
-is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: nobody says when ids may be written: is descriptor 3 a socket of bpe encode?" \
+is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: no turns for writing ids arrive: descriptor 3 must be a socket of bpe encode" \
     "-f turns: nobody gives turns"
-fails 75 "bpe-encode: nobody says when ids may be written*" $E -f turns a.chunks
+fails 75 "bpe-encode: no turns for writing ids arrive*" $E -f turns a.chunks
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f turns -o no.bin a.chunks
 fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -o no.bin a.chunks
@@ -260,7 +260,7 @@ V=300 line -s '<s>' -s '<pad>' -s '</doc>' a.txt >three.json 2>/dev/null
 fails 64 "bpe-encode: --eot: which special token of three.json separates documents? It has: <s> <pad> </doc>; see --eot-token" bpe-encode -m three.json --eot=after a.txt
 V=300 line -s '<pad>' a.txt >pad.json 2>/dev/null
 fails 64 "bpe-encode: --eot: which special token of pad.json separates documents? It has: <pad>; see --eot-token" bpe-encode -m pad.json --eot=after a.txt
-fails 64 "bpe-encode: --eot-token <x>: no special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
+fails 64 "bpe-encode: --eot-token <x>: not a special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
 printf 'a<s>b</doc>c<pad>' >three.txt
 is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" "--eot-token: the others stay in their document"
 is "$(ids -m three.json --eot-token='</doc>' three.txt)" "67 0 68 2|69 1|" "  and do not end it"
@@ -276,7 +276,7 @@ fails 65 "bpe-encode: s.txt: byte 1: special token <|endoftext|>; see --special"
 is "$(printf 'a b' | ids -m m.json --special=error)" "65 221 66|" "  text without one is fine"
 bpe-chunk -m m.json --no-special s.txt >plain.chunks
 is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
-fails 65 "bpe-encode: *--special=text wants bpe-chunk --no-special" $E --special=text -f text a.chunks
+fails 65 "bpe-encode: *--special=text needs bpe-chunk --no-special" $E --special=text -f text a.chunks
 
 # with_added FILE KEY TOKEN...: m.json with ignore_merges, KEY in the vocabulary, and added tokens, those after -- not special.
 with_added() {
@@ -370,7 +370,7 @@ fails 64 "bpe-decode: by which model? *" bpe-decode a.bin
 fails 66 "bpe-encode: missing: cannot open: *" bpe-encode -m missing a.txt
 fails 66 "bpe-decode: missing: cannot open: *" bpe-decode -m missing a.bin
 fails 65 "bpe-encode: a.txt: *" bpe-encode -m a.txt a.txt
-fails 64 "bpe-encode: m.json: a tokenizer.json says its pattern itself: leave out -p" $E -p gpt2 a.txt
+fails 64 "bpe-encode: m.json: a tokenizer.json contains its own pattern: leave out -p" $E -p gpt2 a.txt
 fails 64 "bpe-encode: -p x: no such pattern; *" $E -p x a.txt
 bpe-model -f gpt2 -o pair m.json
 bpe-model -f tiktoken -o m.tiktoken m.json
@@ -379,7 +379,7 @@ for m in pair pair/vocab.json m.tiktoken; do
     ok $? "-m $m"
 done
 rm m.tiktoken.json
-fails 64 "bpe-encode: m.tiktoken does not say how text splits into pretokens; see -p" bpe-encode -m m.tiktoken a.txt
+fails 64 "bpe-encode: m.tiktoken does not define how text splits into pretokens; see -p" bpe-encode -m m.tiktoken a.txt
 bpe-encode -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' a.txt | cmp -s - a.bin
 ok $? "a .tiktoken file alone, with -p and -s"
 bpe-decode -m m.tiktoken -s '<|endoftext|>=0' a.bin | cmp -s - a.txt
@@ -530,7 +530,7 @@ ok $? "  and in counts"
 is "$(bpe-merge -v 262 space.sum | bpe-model --info | grep ^prefix)" "prefix:  " "  of which such a model comes"
 is "$(bpe-model space.json | cksum)" "$(cksum <space.json)" "  which is written again as it was"
 refuses 64 "bpe-model: tiktoken puts no prefix*" bpe-model -f tiktoken -o x space.json
-refuses 64 "bpe-model: vocab.json and merges.txt cannot say*" bpe-model -f gpt2 -o x space.json
+refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x space.json
 fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
 
 # ---- NFC ----
@@ -562,7 +562,7 @@ is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC"> 
 is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  and is written again as it was"
 refuses 64 "bpe-merge: tiktoken does not normalize text*" bpe-merge -f tiktoken -o x -v 262 nfc.sum
 refuses 64 "bpe-model: tiktoken does not normalize text*" bpe-model -f tiktoken -o x nfc.json
-refuses 64 "bpe-model: vocab.json and merges.txt cannot say*" bpe-model -f gpt2 -o x nfc.json
+refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x nfc.json
 fails 64 "bpe-chunk: --normalize and -m exclude each other*" bpe-chunk --normalize=nfc -m m.json a.txt
 fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
 bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shards 2>/dev/null

@@ -128,12 +128,12 @@ def flag_trials(n):
     report(code == 0 and got == want, "writes them to tokenizer.json", err)
     for form, what in ("gpt2", "vocab.json and merges.txt"), ("tiktoken", "a .tiktoken file"):
         code, _, err = lib.run(["bpe-model", "-f", form, "-o", "flags." + form], mask)
-        report(code == 64 and f'{what} cannot say that the added token "<a>" has "lstrip"' in err and not os.path.exists("flags.tiktoken"),
+        report(code == 64 and f'{what} cannot express that the added token "<a>" has "lstrip"' in err and not os.path.exists("flags.tiktoken"),
                f"and says that {what} have none", f"exit {code}: {err}")
     ordinary = with_added(added("<a>"), added("<b>", special=False), added("<c>", special=False))
     for form in "gpt2", "tiktoken", "hf-dir":
         code, _, err = lib.run(["bpe-model", "-f", form, "-o", "ordinary." + form], ordinary)
-        said = "" if form == "hf-dir" else f"bpe-model: -f {form} makes special tokens of added ones that are not (2, such as <b>); -f json does not\n"
+        said = "" if form == "hf-dir" else f"bpe-model: -f {form} makes all added tokens special, also those that are not (2, such as <b>); -f json does not\n"
         report(code == 0 and err == said, f"{form}: added tokens that are not special, {'with a remark' if said else 'which are kept'}", f"exit {code}: {err}")
     for one, other, name in ((added("<a>", lstrip=True), added("<b> ", normalized=True), "lstrip beside white space"),
                              (added("<a>", rstrip=True), added("\n<b>", normalized=True), "rstrip beside white space"),
@@ -314,8 +314,8 @@ def json_trials():
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=2 ** 30)), "1073741824", "an id far above all others")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=-1)), "-1", "a negative id")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=1.5)), "1.5", "an id that is no whole number")
-    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), '"!" is there twice', "a key that comes twice")
-    refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), '"dropout" is there twice', "another")
+    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), '"!" occurs twice', "a key that comes twice")
+    refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), '"dropout" occurs twice', "another")
     refuses(dump({k: BASE[k] for k in ("version", "pre_tokenizer")}), 'without "model"', "JSON that is something else")
     refuses(dump(BASE["model"]["vocab"]), 'without "model"', "vocab.json alone")
     for key in "vocab", "merges":
@@ -383,7 +383,7 @@ def character_trials():
     good("an added token that is a key with U+2581", {"special": "257 \u2581"}, added_tokens=[added("\u2581", 257)])
     bad("without a byte that characters have", "<0xC2> is missing", without=("<0xC2>",))
     bad("without that of an unknown character", "<0x63> is missing", without=("<0x63>",))
-    bad("without U+2581", "U+2581 is no token", without=("\u2581", "\u2581a"), merges=["a b"])
+    bad("without U+2581", "U+2581 is not a token", without=("\u2581", "\u2581a"), merges=["a b"])
     bad("no unk_token", "neither byte_fallback nor unk_token", byte_fallback=False)
     bad("an unk_token that is no key", 'unk_token "<x>" is not in the vocabulary', byte_fallback=False, unk_token="<x>")
     bad("an unk_token whose beginning is a key", "unk_token is longer than 62 bytes", byte_fallback=False, unk_token="x" * 64,
@@ -454,7 +454,7 @@ def tiktoken_trials():
           ["-p", "gpt2", "-s", "a=b", "-s", "<e>=260", "-s", "<s>"])
     for name, pattern in ("cl100k", "cl100k-tiktoken"), ("llama3", "cl100k"), ("cl100k-tiktoken", "cl100k-tiktoken"):
         reads(more, {"pattern": pattern}, f"-p {name} as {pattern}", ["-p", name])
-    refuses(more + line(b"q", 301), '"q" is there twice, with the ids 113 and 301', "a token that comes twice")
+    refuses(more + line(b"q", 301), '"q" occurs twice, with the ids 113 and 301', "a token that comes twice")
     refuses(more + line(b"qq", 257), "two tokens have the id 257", "a rank that comes twice")
     refuses(BYTES[7:], "the byte 0x00", "ranks without a byte")
     refuses(more + b"YWI 400\n", "line 260", "bad base64")
@@ -464,7 +464,7 @@ def tiktoken_trials():
     refuses(more + b" 400\n", "line 260", "an empty token")
     refuses(more + b"YWJhYg== 400\r\n", "line 260", "CR LF")
     refuses(more + b"YWJhYg== 99999999999\n", "line 260", "a rank of 11 digits")
-    refuses(more, "-s q=5: the id 5 is another token's", "a special token with a token's id", 64, ["-s", "q=5"])
+    refuses(more, "-s q=5: the id 5 belongs to another token", "a special token with a token's id", 64, ["-s", "q=5"])
     refuses(more, "-s: an empty", "an empty special token", 64, ["-s", ""])
     refuses(more, "-s q=99999999999: the id is too large", "an id of 11 digits", 64, ["-s", "q=99999999999"])
 
@@ -552,7 +552,7 @@ def tekken_trials():
     bad("with another special rank", "special token 0 is without", dump({**tekken(), "special_tokens": [{"rank": 1, "token_str": "a"}]}))
     bad("with bytes in another order", "token 5 is not the byte 0x05", vocab(5, token_bytes="AA=="))
     bad("with bad base64", "token_bytes of rank 257 is not a token in base64", vocab(257, token_bytes="A==="))
-    bad("with a token twice", '"ab" is there twice', dump(tekken(tokens=[b"ab", b"ab", b"c d"])))
+    bad("with a token twice", '"ab" occurs twice', dump(tekken(tokens=[b"ab", b"ab", b"c d"])))
     bad("of a larger vocabulary than it has", "default_vocab_size is 300, but there are 260 tokens and 4 special ones", dump(tekken(size=300)))
     bad("of fewer tokens than special ones", "default_num_special_tokens is 4: too many", dump(tekken(size=3)))
     bad("without a byte", "the byte 0xFF", dump(tekken(size=259)))
@@ -619,12 +619,12 @@ def sentencepiece_trials():
                        ("whitespace_as_suffix", {"suffix": 1}), ("256 pieces", {"byte_fallback": 1})):
         bad(f"with {keys}", part, settings(**keys))
     bad("with a denormalizer", "its denormalizer", base + spm.field(5, spm.field(2, "x")))
-    for part, pieces in (('"ab" is there twice', [("ab", -20)]), ('piece 16, "", is empty', [("",)]),
-                         ("no number", [("c", float("nan"))]), ("no number", [("c", float("-inf"))]), ("type that is not known", [("c", 0, 7)]),
-                         ("type that is not known", [("c", 0, 0)]), ("second one that is UNKNOWN", [("<u>", 0, spm.UNKNOWN)]),
+    for part, pieces in (('"ab" occurs twice', [("ab", -20)]), ('piece 16, "", is empty', [("",)]),
+                         ("not a number", [("c", float("nan"))]), ("not a number", [("c", float("-inf"))]), ("unknown type", [("c", 0, 7)]),
+                         ("unknown type", [("c", 0, 0)]), ("second UNKNOWN piece", [("<u>", 0, spm.UNKNOWN)]),
                          ("space that is not U+2581", [("a b", -20)]), ("USER_DEFINED, with a space", [("<\u2581>", 0, spm.USER_DEFINED)]),
                          ("is UNUSED", [("aa", -20, spm.UNUSED)]), ("CONTROL, and a character", [("c", 0, spm.CONTROL)]), ("256 pieces", [("<0x00>", 0, spm.BYTE)]),
-                         ("a character that is no piece", [("ac", -20)]), ("as scores are equal", [("aa", -1)]), ("as scores are equal", [("abb", 0.5)])):
+                         ("a character that is not a piece", [("ac", -20)]), ("as scores are equal", [("aa", -1)]), ("as scores are equal", [("abb", 0.5)])):
         bad(f"with the piece {pieces[0]}", part, more(*pieces))
     bad("with runs of equal scores, of one of another", "as scores are equal", spm.model(PIECES[:11] + [("\u2581" * n, -5 - (n > 2)) for n in (2, 3, 4)]))
     bad("with a piece that is not UTF-8", "piece 16, \"\", is not UTF-8", base + spm.field(1, spm.field(1, b"\xff")))
@@ -764,7 +764,7 @@ def directory_trials():
     good("what a known class has", {"eos": "0 <|endoftext|>", "pad": None}, config={"tokenizer_class": "GPT2TokenizerFast"}, **one)
     good("  unless another is said", {"eos": f"{n} </s>"}, config={"eos_token": "</s>", "tokenizer_class": "GPT2Tokenizer"}, **one)
     good("  or none", {"eos": None}, config={"tokenizer_class": "GPT2Tokenizer", "eos_token": None}, **one)
-    bad("a role of a token that is not there", 'hf/tokenizer_config.json: eos_token "<y>" is no special token', config={"eos_token": "<y>"}, **one)
+    bad("a role of a token that is not there", 'hf/tokenizer_config.json: eos_token "<y>" is not a special token', config={"eos_token": "<y>"}, **one)
     bad("a role that is no token", "hf/tokenizer_config.json: byte", config={"eos_token": 5}, **one)
     bad("a file that is no JSON", "hf/special_tokens_map.json: byte", roles=b"{", **one)
     bad("a list", "hf/tokenizer_config.json: byte", config=[], **one)
@@ -826,7 +826,7 @@ def directory_trials():
         good(f"{name.replace('__', '.')} with added_tokens_decoder", {"format": "tiktoken", "special": special, "eos": "262 [EOS]", "pattern": "unknown"},
              config=kimi, **tik)
         good("  and -p", {"pattern": "gpt2", "special": special}, "-p", "gpt2", config=kimi, **tik)
-        bad("  and -s", "hf/tokenizer_config.json says the special tokens: leave out -s", "-s", "x", code=64, config=kimi, **tik)
+        bad("  and -s", "hf/tokenizer_config.json contains the special tokens: leave out -s", "-s", "x", code=64, config=kimi, **tik)
         good("  alone, with -s", {"special": "258 <e>", "eos": None}, "-s", "<e>", **tik)
         good("  without ids, with -s", {"special": "258 <e>", "eos": "258 <e>"}, "-s", "<e>", config={"eos_token": "<e>"}, **tik)
     reads(ranks, {"format": "tiktoken"}, "a .tiktoken file whatever its name is", [])
@@ -843,7 +843,7 @@ def directory_trials():
     roles = json.loads(lib.read("hf2/tokenizer_config.json")) if code == 0 else err
     report(code == 0 and (roles["eos_token"], roles["pad_token"]) == ("<pad>", "<pad>"), "-f hf-dir keeps it", f"{roles}")
     code, out, err = lib.run(["bpe-model", "hf"])
-    report(code == 0 and "-f json does not say that <pad> ends a text" in err, "  and -f json does not, which is remarked", err)
+    report(code == 0 and "-f json does not record that <pad> ends a text" in err, "  and -f json does not, which is remarked", err)
 
 
 json_trials()

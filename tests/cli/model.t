@@ -63,7 +63,7 @@ no_merges() {
     round "no merges" last -v 259
 }
 
-gaps="tiktoken drops text that the regex does not match, which is a pretoken here: ids differ where there is some"
+gaps="tiktoken drops text that the regex does not match, which is a pretoken here: ids differ for such text"
 
 # Patterns other than gpt2: the pair does not say them. Of a regex, tiktoken may make less.
 other_patterns() {
@@ -85,7 +85,7 @@ other_patterns() {
         is "$? $(cat err)" "0 ${said:+bpe-model: $said}" "  by bpe-model"
         is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
         bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
-        like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
+        like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not name the pattern*" "$p: the pair is written, with a remark"
         bpe-merge -v 400 -f gpt2 -o q.gpt2 p.sum 2>err2
         is "$? $(sed 's/^bpe-merge/bpe-model/' err2)" "0 $(cat err)" "  the same by bpe-merge"
     done
@@ -217,7 +217,7 @@ digits='m["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
 other_order() {
     learn
     edit 'g[5], g[200] = g[200], g[5]'
-    refuses 64 "bpe-model: a .tiktoken file cannot say what the merges are*" bpe-model -f tiktoken edited.json
+    refuses 64 "bpe-model: a .tiktoken file cannot express these merges*" bpe-model -f tiktoken edited.json
     bpe-model edited.json >out.json
     ok $? "  but tokenizer.json can"
 }
@@ -244,8 +244,8 @@ steps() {
     edit 'm["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, m["pre_tokenizer"]]}'
     bpe-model edited.json | bpe-model --info | grep -A1 ^regex: | grep -c "^split: gaps" >count
     is "$(cat count)" 1 "what is dropped survives in tokenizer.json"
-    refuses 64 "bpe-model: a .tiktoken file cannot say how this model splits text" bpe-model -f tiktoken -o x edited.json
-    refuses 64 "bpe-model: vocab.json and merges.txt cannot say how this model splits text" bpe-model -f gpt2 -o x edited.json
+    refuses 64 "bpe-model: a .tiktoken file cannot express how this model splits text" bpe-model -f tiktoken -o x edited.json
+    refuses 64 "bpe-model: vocab.json and merges.txt cannot express how this model splits text" bpe-model -f gpt2 -o x edited.json
 }
 
 several_regexes() {
@@ -258,7 +258,7 @@ several_regexes() {
 not_said() {
     learn
     edit 'g.pop()' # of a token that is in no other
-    refuses 64 "bpe-model: a .tiktoken file cannot say*" bpe-model -f tiktoken edited.json
+    refuses 64 "bpe-model: a .tiktoken file cannot express*" bpe-model -f tiktoken edited.json
     refuses 64 "bpe-model: token 699, \"*\", is in no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
     edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
     refuses 64 "bpe-model: token 700, \"zqxj\", is in no merge*" bpe-model -f gpt2 -o x edited.json
@@ -266,10 +266,10 @@ not_said() {
     refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f tiktoken edited.json
     refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f gpt2 -o x edited.json
     edit "$digits"
-    refuses 64 "bpe-model: tiktoken splits text by one regex, and this model by 2*" bpe-model -f tiktoken -o x edited.json
+    refuses 64 "bpe-model: tiktoken splits text with one regex, and this model with 2*" bpe-model -f tiktoken -o x edited.json
     bpe-model -f tiktoken tokenizer.json >bare.tiktoken
-    refuses 64 "bpe-model: tokenizer.json says how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
-    refuses 64 "bpe-model: the model does not say how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
+    refuses 64 "bpe-model: tokenizer.json must define how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
+    refuses 64 "bpe-model: the model does not define how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
     refuses 64 "bpe-model: special token \"a\", id 700, is spelled as token *" bpe-model -p gpt2 -s a bare.tiktoken
     is "$(echo x*)" "x*" "nothing was written"
 }

@@ -138,7 +138,7 @@ excluding() {
     fails 64 "bpe-merge: *gpt2*-o*" bpe-merge -v 300 -f gpt2 in.sum
     fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
     bpe-chunk -p deepseek-v3 in.txt | bpe-count | bpe-sum >three.sum
-    fails 64 "bpe-merge: tiktoken splits text by one regex, and this model by 3, *" bpe-merge -v 257 -f tiktoken -o three.tiktoken three.sum
+    fails 64 "bpe-merge: tiktoken splits text with one regex, and this model with 3, *" bpe-merge -v 257 -f tiktoken -o three.tiktoken three.sum
     fails 64 "bpe-merge: *--special*merges*" bpe-merge -v 300 -f merges --special-last in.sum
     fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
 }

@@ -189,7 +189,7 @@ def same_directory(tag, place, texts, *args):
     """Equal to AutoTokenizer, or refused."""
     ours, err = roles_in(place, *args)
     if ours is None:
-        ok(any(why in err for why in ("has the id", "is not in added_tokens_decoder", "is no special token",
+        ok(any(why in err for why in ("has the id", "is not in added_tokens_decoder", "is not a special token",
                                       "add_prefix_space: not supported")), f"{tag}: is refused", err)
         return False
     peer = AutoTokenizer.from_pretrained(place)

@@ -32,7 +32,7 @@ except ImportError as why:
     lib.skip_all(why)
 
 ROUNDS = int(os.environ.get("ROUNDS") or 150)
-REFUSED = ["as scores are equal", "is made of a character that is no piece", "but U+2581 is no token", "is there twice"]
+REFUSED = ["as scores are equal", "is made of a character that is not a piece", "but U+2581 is not a token", "occurs twice"]
 
 
 class SentencePiece:

@@ -134,7 +134,7 @@ formats() {
     id=$(bpe-model --info m.json | sed -nE 's/^special: ([0-9]*) .*/\1/p')
     bpe describe -m apart/m.tiktoken -p gpt2 -s "<|endoftext|>=$id" a.txt b.txt >out 2>err
     same want out "-p and -s"
-    refuses 64 "bpe describe: apart/m.tiktoken does not say how text splits into pretokens; see -p" bpe describe a.txt apart/m.tiktoken
+    refuses 64 "bpe describe: apart/m.tiktoken does not define how text splits into pretokens; see -p" bpe describe a.txt apart/m.tiktoken
 }
 
 compressed() {

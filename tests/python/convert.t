@@ -75,7 +75,7 @@ with warnings.catch_warnings(record=True) as remarks:
     other.save("b.tiktoken")
     Tokenizer.from_buffer(lib.read("mixed.json").replace(b'"use_regex": true', b'"use_regex": false')).save("c", "gpt2")
 lost = [str(remark.message) for remark in remarks]
-TOLD = f"bos_token {lib.EOT}, eos_token <pad>", 'format="tiktoken" does not say that <pad> ends', "pattern"
+TOLD = f"bos_token {lib.EOT}, eos_token <pad>", 'format="tiktoken" does not record that <pad> ends', "pattern"
 lib.ok(len(lost) == 3 and all(map(str.__contains__, lost, TOLD)), "what a format does not keep is a warning", lost)
 lib.ok(all(remark.filename == __file__ for remark in remarks), "  of the line that calls")
 

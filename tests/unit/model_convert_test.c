@@ -193,12 +193,11 @@ static void test_ranks(void)
     struct merge first = m.merge[0];
     m.merge[0] = m.merge[1];
     m.merge[1] = first;
-    refuses(&m, "tiktoken", "would be made otherwise than by merge 0, \"Ġ\" and \"t\"",
-            "merges in another order than their ids");
+    refuses(&m, "tiktoken", "would not be made by merge 0, \"Ġ\" and \"t\"", "merges in another order than their ids");
 
     make(&m, &l, "json");
     m.n_merges--;
-    refuses(&m, "tiktoken", "by rank token 259, \"ĊĊ\", would be made, which no merge does",
+    refuses(&m, "tiktoken", "by rank, token 259, \"ĊĊ\", would be made, but no merge makes it",
             "a merge that is not there");
 
     /* "abc" as a and bc, which by rank is ab and c. */
@@ -206,14 +205,14 @@ static void test_ranks(void)
     l.merges = otherwise;
     l.n_merges = COUNT(otherwise);
     make(&m, &l, "json");
-    refuses(&m, "tiktoken", "would be made otherwise than by merge 2, \"a\" and \"bc\"", "a merge of other parts");
+    refuses(&m, "tiktoken", "would not be made by merge 2, \"a\" and \"bc\"", "a merge of other parts");
 
     /* "abc" from ab and c, and once more, later, from a and bc. */
     static const struct merge again[] = {{'a', 'b', 256}, {256, 'c', 257}, {'b', 'c', 258}, {'a', 258, 259}};
     l.merges = again;
     l.n_merges = COUNT(again);
     make(&m, &l, "json");
-    refuses(&m, "tiktoken", "but merge 3 makes token 257, after token 258", "a token that is made again, later");
+    refuses(&m, "tiktoken", "merge 3 makes token 257, after token 258", "a token that is made again, later");
 
     /* "xyz", which nothing makes. */
     static const struct merge unmade[] = {{'x', 'y', 256}, {256, 'z', 257}};
@@ -226,7 +225,7 @@ static void test_ranks(void)
     m.n_merges = 0;
     m.token[256].vocab = false;
     tap_ok(!model_unreached(&m, &n, &id, &e) && n == 1 && id == 257, "a token that no merge makes is found");
-    refuses(&m, "tiktoken", "is made by no merge; tiktoken would give it for a pretoken that it is as a whole",
+    refuses(&m, "tiktoken", "is made by no merge; tiktoken would still give it for an equal pretoken",
             "a token that no merge makes");
 }
 
@@ -266,7 +265,7 @@ static void test_pattern(void)
     l.regex = two;
     l.n_regex = 2;
     make(&m, &l, "json");
-    refuses(&m, "tiktoken", "tiktoken splits text by one regex, and this model by 2", "two regexes");
+    refuses(&m, "tiktoken", "tiktoken splits text with one regex, and this model with 2", "two regexes");
     l = example();
     make(&m, &l, "json");
     m.n_regex = 0;
@@ -286,7 +285,7 @@ static void test_pair(void)
     struct model m;
     make(&m, &l, "json");
     m.ignore_merges = true;
-    refuses(&m, "gpt2", "ignore_merges: merges.txt has no room for it", "ignore_merges");
+    refuses(&m, "gpt2", "merges.txt cannot express ignore_merges", "ignore_merges");
     make(&m, &l, "json");
     m.n_merges--;
     refuses(&m, "gpt2", "token 259, \"ĊĊ\", is in no merge; in vocab.json it would be taken for a special token",
@@ -316,14 +315,14 @@ static void test_options(void)
            "special tokens have the next id or the one given");
     model_free(&m);
     o = (struct model_opts){.special = taken, .n_special = 1};
-    tap_ok(model_read(&m, path_of("tiktoken"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "another token's"),
+    tap_ok(model_read(&m, path_of("tiktoken"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "another token"),
            "but not that of a token");
     o = (struct model_opts){.pattern = "gpt3"};
     tap_ok(model_read(&m, path_of("tiktoken"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "no such pattern"),
            "an unknown pattern is refused");
     o = (struct model_opts){.pattern = "gpt2"};
     tap_ok(model_read(&m, path_of("json"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "leave out -p"),
-           "a tokenizer.json says its pattern itself");
+           "a tokenizer.json contains its own pattern");
     o = (struct model_opts){.special = tokens, .n_special = 1};
     tap_ok(model_read(&m, path_of("gpt2"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "leave out -s"),
            "vocab.json has the special tokens");
