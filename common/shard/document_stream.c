@@ -24,7 +24,7 @@ static int get_name(struct document_stream *s, struct err *e)
     struct source_facts from;
     struct reading reading;
     if (!token_store_source(s->store, s->source, &from))
-        return err_set(e, EX_DATAERR, "source %llu has no name: neither the promise nor the end of a batch has it",
+        return err_set(e, EX_DATAERR, "source %llu has no name in the promise or in any commit",
                        (unsigned long long)s->source);
     s->name.len = 0;
     if (reading_get(&reading, from.reading, e) || buf_put(&s->name, from.name.p, from.name.len, e))
@@ -92,11 +92,11 @@ static int pass_part(struct document_stream *s, const struct token_part *p, stru
     while (cursor_left(&c)) {
         uint64_t n_ids = get_varint(&c), n_marks = get_varint(&c), before = 0;
         if (c.bad || n_ids > all - begin)
-            return damaged(p, "damaged marks of documents", e);
+            return damaged(p, "damaged document marks", e);
         for (uint64_t i = 0; i < n_marks; i++) {
             const struct document_mark m = document_mark_get(&c, before);
             if (c.bad || m.n_ids > n_ids)
-                return damaged(p, "damaged marks of documents", e);
+                return damaged(p, "damaged document marks", e);
             if (end_document(s, p, &m, &from, begin + m.n_ids, e))
                 return -1;
             before = m.n_ids;
@@ -117,7 +117,7 @@ static int end_piece(struct document_stream *s, const struct token_part *p, stru
     if (!t->open && s->open && t->text)
         return damaged(p, "ids after the last document of a piece of text", e);
     if (s->at > t->text || t->open > t->text - s->at)
-        return damaged(p, "documents that are longer than their piece of text", e);
+        return damaged(p, "documents longer than their piece of text", e);
     s->text += t->text;
     s->all += t->text;
     s->lines += t->lines;

@@ -128,7 +128,7 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
     if (get_u64le(&sum) != hash_bytes(text->p, n, 0) || at.bad || cursor_left(&at) || !known)
         return err_at(e, EX_DATAERR, c->state_path, ERR_NO_OFFSET, "is damaged; give another directory");
     if (!checksum || memcmp(checksum, c->old.checksum, CHECKSUM_LEN) != 0 || c->next > c->old.n_shards)
-        return err_set(e, EX_CANTCREAT, "%s: was begun with other shards than those in %s; give another directory",
+        return err_set(e, EX_CANTCREAT, "%s: was begun with shards other than those in %s; give another directory",
                        c->o->to, c->o->from);
     return buf_put(&c->source, source.p, source.len, e);
 }
@@ -154,7 +154,7 @@ static int read_old(struct conversion *c, struct err *e)
         return err_set(e, EX_USAGE, "%s: cannot be converted into itself; give another directory to -o", from);
     int rc = manifest_read(&c->old, from, NULL, e);
     if (rc == 0)
-        return err_set(e, EX_NOINPUT, "%s: holds no shards: there is no " MANIFEST_NAME, from);
+        return err_set(e, EX_NOINPUT, "%s: has no " MANIFEST_NAME ", so it is not a directory of shards", from);
     if (rc < 0)
         return -1;
     if (!c->old.complete)

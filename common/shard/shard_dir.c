@@ -46,8 +46,9 @@ static int lock_work(struct shard_dir *d, struct err *e)
     if (d->lock < 0)
         rc = errno == ENOENT ? 0 : -1;
     else if (wait_for_lock(d->lock))
-        rc = errno == EWOULDBLOCK ? err_set(e, EX_CANTCREAT, "%s: another bpe-shard works in this directory", d->path)
-                                  : err_sys(e, EX_CANTCREAT, errno, "%s: cannot lock", path);
+        rc = errno == EWOULDBLOCK
+                 ? err_set(e, EX_CANTCREAT, "%s: another bpe-shard is working in this directory", d->path)
+                 : err_sys(e, EX_CANTCREAT, errno, "%s: cannot lock", path);
     else if (fstat(d->lock, &st) < 0 || st.st_nlink == 0)
         rc = 0;
     if (rc <= 0 && d->lock >= 0)
@@ -76,8 +77,8 @@ static int sync_parent(const char *path, struct err *e)
 static int used_before(const struct shard_dir *d, struct err *e)
 {
     return err_set(e, EX_CANTCREAT,
-                   "%s: holds shards, or work, of an earlier run; give another directory, or go on with it (bpe-shard "
-                   "--resume)",
+                   "%s: has shards or unfinished work of an earlier bpe-shard; give another directory, or resume it "
+                   "(bpe-shard --resume)",
                    d->path);
 }
 
@@ -119,7 +120,7 @@ int shard_dir_open(struct shard_dir *d, const char *path, bool resume, struct er
         rc = open_once(d, resume, e);
     d->open = rc > 0;
     if (rc == 0)
-        return err_set(e, EX_CANTCREAT, "%s: other processes delete what this one creates", path);
+        return err_set(e, EX_CANTCREAT, "%s: other processes keep deleting the files that this one creates", path);
     return rc < 0 ? -1 : 0;
 }
 

@@ -76,7 +76,8 @@ int shard_facts_check_id(const struct token_store *store, uint64_t source, const
         return -1;
     if (r.id.len && str_equal(r.id, str_of(field)))
         return 0;
-    return err_set(e, EX_USAGE, "--id=%s: the ids of %.*s do not say it; give --id=%s to bpe-chunk (JSON Lines only)",
+    return err_set(e, EX_USAGE,
+                   "--id=%s: the ids of %.*s do not have this field; give --id=%s to bpe-chunk (JSON Lines only)",
                    field, (int)x.name.len, (const char *)x.name.p, field);
 }
 
@@ -93,7 +94,7 @@ int shard_facts_check_model(const struct manifest *m, const struct commit_encodi
     if (m->model == x->model)
         return 0;
     return err_set(e, EX_DATAERR,
-                   "%s: was begun with ids of model %016llx, and these are of %016llx; give another directory", dir,
+                   "%s: was begun with ids of model %016llx, but these are of %016llx; give another directory", dir,
                    (unsigned long long)m->model, (unsigned long long)x->model);
 }
 

@@ -51,8 +51,7 @@ static int check_ids(const struct shard_file *f, const unsigned char *p, size_t 
     if (id >= shard_dtype_limit(f->plan->dtype))
         return err_set(e, EX_DATAERR, "id %lu does not fit into %s; give -d u32 (or -d auto) for this vocabulary", id,
                        shard_dtype_name(f->plan->dtype));
-    return err_set(e, EX_DATAERR, "id %lu is not in the model's vocabulary, of %llu ids", id,
-                   (unsigned long long)f->limit);
+    return err_set(e, EX_DATAERR, "unknown token id %lu (the model has %llu)", id, (unsigned long long)f->limit);
 }
 
 /* Appends n bytes of ids to the buffer, converted to the width of the file. */
@@ -157,10 +156,10 @@ static int open_at(const char *path, uint64_t length, struct err *e)
         return -1;
     if (fstat(fd, &st) == 0 && (uint64_t)st.st_size < length)
         err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
-               "has %llu bytes, and the journal says %llu: begin in a new directory", (unsigned long long)st.st_size,
-               (unsigned long long)length);
+               "has %llu bytes, but the journal records %llu; start again in a new directory",
+               (unsigned long long)st.st_size, (unsigned long long)length);
     else if (ftruncate(fd, (off_t)length) || lseek(fd, (off_t)length, SEEK_SET) < 0)
-        err_sys(e, EX_IOERR, errno, "%s: cannot cut", path);
+        err_sys(e, EX_IOERR, errno, "%s: cannot truncate", path);
     else
         return fd;
     close(fd);
@@ -180,10 +179,10 @@ static int same(const struct file_sum *s, const unsigned char want[CHECKSUM_LEN]
 {
     unsigned char is[CHECKSUM_LEN];
     hash128_get(s->hash, is);
-    return memcmp(is, want, CHECKSUM_LEN) == 0
-               ? 0
-               : err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
-                        "is not what was written: the disk, or somebody, changed this file; begin in a new directory");
+    return memcmp(is, want, CHECKSUM_LEN) == 0 ? 0
+                                               : err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
+                                                        "is not what was written: the disk, or another program, "
+                                                        "changed this file; start again in a new directory");
 }
 
 int shard_file_verify(const struct shard_plan *plan, const struct shard_extent *at, struct file_sum *data_sum, int data,

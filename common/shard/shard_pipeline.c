@@ -101,8 +101,9 @@ static int check_names(const struct shard_pipeline_options *o, struct err *e)
         bool there = path && lstat(path, &st) == 0;
         free(path);
         if (there)
-            return err_set(e, EX_CANTCREAT, "%s/%s: is there already, but no manifest.json; give another directory",
-                           o->dir, name);
+            return err_set(e, EX_CANTCREAT,
+                           "%s/%s: exists already, but there is no manifest.json; give another directory", o->dir,
+                           name);
         if (!path)
             return -1;
     }
@@ -304,7 +305,7 @@ static int complete(struct shard_pipeline *s, struct err *e)
     if (!s->writer && start(s, e)) /* a corpus without text */
         return -1;
     if (!token_store_at_end(s->store))
-        return err_set(e, EX_SOFTWARE, "internal error: nothing is missing, but not all of it was passed on");
+        return err_set(e, EX_SOFTWARE, "internal error: no input is missing, but not all of it was passed on");
     if (document_stream_end(&s->stream, e) || (s->shuffle && unshuffle(s, e)) || shard_writer_end(s->writer, e) ||
         commit(s, true, e) || shard_facts_reading(&s->m, s->store, e))
         return -1;

@@ -115,7 +115,7 @@ static int open_file(const char *path, uint64_t bytes, struct err *e)
     int rc = fstat(fd, &st) ? err_sys(e, EX_IOERR, errno, "%s: cannot open", path)
              : (uint64_t)st.st_size != bytes
                  ? err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
-                          "has %llu bytes, and the journal says %llu: begin in a new directory",
+                          "has %llu bytes, but the journal records %llu; start again in a new directory",
                           (unsigned long long)st.st_size, (unsigned long long)bytes)
                  : 0;
     if (rc)
@@ -220,8 +220,7 @@ static int compare(const struct publisher *p, const struct manifest_shard *old, 
                memcmp(s->file[i].checksum, old->file[i].checksum, CHECKSUM_LEN) == 0;
     return same ? 0
                 : err_at(e, EX_DATAERR, p->dir, ERR_NO_OFFSET,
-                         "%s is not what it was when " MANIFEST_NAME
-                         " was written: another corpus or model; use a new directory",
+                         "%s differs from what " MANIFEST_NAME " lists: another corpus or model; give a new directory",
                          s->file[0].name);
 }
 

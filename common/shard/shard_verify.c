@@ -69,7 +69,7 @@ static int check_reading(const struct shard_verify *a, struct str encoded, struc
     if (known.len == 0 || str_equal(known, encoded))
         return 0;
     if (put_reading(&was, known, e) == 0 && put_reading(&is, encoded, e) == 0)
-        err_set(e, EX_DATAERR, "%s: its text was read as %.*s, and this as %.*s; give another directory", a->dir,
+        err_set(e, EX_DATAERR, "%s: its text was read as %.*s, but this as %.*s; give another directory", a->dir,
                 (int)was.len, (const char *)was.p, (int)is.len, (const char *)is.p);
     buf_free(&was);
     buf_free(&is);

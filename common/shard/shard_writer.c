@@ -187,7 +187,7 @@ static int turn_over(struct shard_writer *w, struct err *e)
     const struct shard_format *f = w->plan->format;
     if (f->whole || !w->plan->shard_tokens)
         return err_set(e, EX_DATAERR, "a shard of format %s holds at most %llu ids; give %s", f->name,
-                       (unsigned long long)f->most_tokens, f->whole ? "another format" : "-n, to have several");
+                       (unsigned long long)f->most_tokens, f->whole ? "another format" : "-n, to make several");
     if (put_row(w, true, 0, e))
         return -1;
     in->continued = true;
@@ -362,9 +362,9 @@ static int get_state(struct shard_writer *w, struct str state, struct err *e)
     w->in.open = get_choice(&c, 1);
     if ((w->in.open && get_document(&w->in, &c, e)) || document_filter_get(&w->filter, &c, e))
         return -1;
-    return known && !c.bad && !cursor_left(&c) ? 0
-                                               : err_at(e, EX_DATAERR, w->work, ERR_NO_OFFSET,
-                                                        "the journal has a state that this program does not know");
+    return known && !c.bad && !cursor_left(&c)
+               ? 0
+               : err_at(e, EX_DATAERR, w->work, ERR_NO_OFFSET, "the journal has a state that this version cannot read");
 }
 
 /* ---- Opening ---- */

@@ -569,7 +569,7 @@ bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shar
 is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "shards say it"
 bpe-shard --check nfc.shards -m nfc.json marks.txt
 ok $? "  and are checked by that model"
-fails 65 "bpe-shard: m.json: has the normalizer none, but that of the text was nfc" bpe-shard --check nfc.shards -m m.json
+fails 65 "bpe-shard: m.json: has normalizer none, but the ids were made with normalizer nfc" bpe-shard --check nfc.shards -m m.json
 
 # Of models with the same vocabulary, whose patterns have the same name, one puts a space before text.
 sed '0,/"add_prefix_space": false/s//"add_prefix_space": true/' m.json >space.json

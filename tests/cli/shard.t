@@ -177,13 +177,13 @@ refuses 64 "*give -o DIR*" bpe-shard t.tok
 refuses 64 "*--test and --test-fraction exclude*" bpe-shard -o no --test=1 --test-fraction=0.1 t.tok
 refuses 64 "*between 0 and 1*" bpe-shard -o no --test-fraction=1 t.tok
 refuses 64 "*--test-fraction 0.1x*" bpe-shard -o no --test-fraction=0.1x t.tok
-refuses 64 "*-n 0 makes one*" bpe-shard -o no --test=1 -n 0 t.tok
+refuses 64 "*-n 0 makes only one*" bpe-shard -o no --test=1 -n 0 t.tok
 refuses 64 "*--pad-last*no size to fill*" bpe-shard -o no --pad-last -n 0 t.tok
 refuses 64 "*--pad-last*whole documents*" bpe-shard -o no --pad-last -f megatron t.tok
 refuses 64 "*--drop-last*all would be dropped*" bpe-shard -o no --drop-last -n 0 t.tok
 refuses 64 "*a shard of format llmc holds at most 2147483647*" bpe-shard -o no -f llmc -n 2147483648 t.tok
 for name in a/b . .. .a ''; do
-    refuses 64 "*--name $name: *must not be empty, hold /, or begin with .*" bpe-shard -o no --name="$name" t.tok
+    refuses 64 "*--name $name: *must not be empty, contain /, or begin with .*" bpe-shard -o no --name="$name" t.tok
 done
 # named FORMAT: with that name, which the names of tests do not show.
 # shellcheck disable=SC2059,SC2317
@@ -191,18 +191,18 @@ named() {
     bpe-shard -o no --name="$(printf "$1")" t.tok
 }
 for name in 'a\nb' '\033[31m' 'a\177' 'a\302\233b'; do
-    refuses 64 "*--name: holds a control character*" named "$name"
+    refuses 64 "*--name: contains a control character*" named "$name"
 done
 shards accents --name="$(printf 'caf\303\251 \303\233')" -n 0 t.tok
 is "$(names accents)" "café Û.npy" "  but other characters than those of ASCII may be in it"
-refuses 64 "*--name: has 201 bytes; *can have 200*" bpe-shard -o no --name="$(printf %0201d 0)" t.tok
-refuses 64 "*--name: the names of shards in the format mds are given*" bpe-shard -o no -f mds --name=a t.tok
+refuses 64 "*--name: has 201 bytes, but at most 200 are possible*" bpe-shard -o no --name="$(printf %0201d 0)" t.tok
+refuses 64 "*--name: shards of format mds have fixed names*" bpe-shard -o no -f mds --name=a t.tok
 refuses 64 "*option --shuffle needs an argument, such as --shuffle=documents;*" bpe-shard -o no t.tok --shuffle
 refuses 64 "*--shuffle t.tok: give --shuffle=documents; *" bpe-shard -o no --shuffle t.tok
 refuses 64 "*must be one of npy, *" bpe-shard -o no -f parquet t.tok
 refuses 64 "*-m is for --check*" bpe-shard -o no -m m.json t.tok
 for format in llmc:i32 dolma:i32 datatrove:i32 megatron:u32; do # before anything is read
-    refuses 64 "*-d ${format#*:}: the format ${format%:*} has ids of type *" bpe-shard -o no -f ${format%:*} -d ${format#*:} none.tok
+    refuses 64 "*-d ${format#*:}: format ${format%:*} stores ids as *" bpe-shard -o no -f ${format%:*} -d ${format#*:} none.tok
 done
 refuses 64 "*give --id=url to bpe-chunk*" bpe-shard -o no --id=url t.tok
 refuses 75 "*nothing came in*" bpe-shard -o no /dev/null
@@ -226,7 +226,7 @@ done
 shards least -d u16 -n 0 -f raw least.tok
 is "$?" 0 "-d u16, and the last of 65,536 ids is that of a special token: all fit"
 for format in npy raw llmc megatron datatrove dolma mds; do
-    refuses 64 "*-d u16: ids of this model go up to 65536, and this type has none above 65535; give -d auto" \
+    refuses 64 "*-d u16: ids of this model go up to 65536, but this type holds at most 65535; give -d auto" \
         bpe-shard -o no -d u16 -f $format more.tok
 done
 refuses 64 "*-d u16: ids of this model go up to 65536, *" bpe-shard -o no -d u16 --resume more.tok
@@ -237,11 +237,11 @@ ok "$([ ! -e no ]; echo $?)" "  nor by --convert"
 
 # ---- Earlier runs ----
 
-fails 73 "*npy: holds shards, or work, of an earlier run*" bpe-shard -o npy t.tok
+fails 73 "*npy: has shards or unfinished work of an earlier bpe-shard*" bpe-shard -o npy t.tok
 mkdir mine
 echo mine >mine/tokens_000000.npy
 for _ in 1 2; do
-    fails 73 "bpe-shard: mine/tokens_000000.npy: is there already, but no manifest.json; *" bpe-shard -n 1000 -o mine t.tok
+    fails 73 "bpe-shard: mine/tokens_000000.npy: exists already, but there is no manifest.json; *" bpe-shard -n 1000 -o mine t.tok
 done
 is "$(ls -A mine) $(cat mine/*)" "tokens_000000.npy mine" "  and leaves it"
 head -c 100000 t.tok | bpe-shard -o part -n 10k >part.jsonl 2>part.err
@@ -250,7 +250,7 @@ is "$? $(cat part.err)" "65 bpe-shard: standard input: byte $(bpe-view --check <
 ok $(($(wc -l <part.jsonl) == 0)) "  the shards before that are there ($(wc -l <part.jsonl))"
 cp -r part part2
 cp -r part part3
-fails 73 "*part: holds shards, or work,*" bpe-shard -o part t.tok
+fails 73 "*part: has shards or unfinished work *" bpe-shard -o part t.tok
 for option in "-n 20k" "-n 10k -f raw" "-n 10k -d u32" "-n 10k --name=x" "-n 10k --docs" "-n 10k --test=1" "-n 10k --sha256" \
     "-n 10k --shuffle=documents" "-n 10k --test-fraction=0.1" "-n 10k --drop-last"; do
     # shellcheck disable=SC2086
@@ -279,7 +279,7 @@ fails 65 "*part: was begun with ids that were made with another value of --eot*"
 bpe-chunk -m m.json --no-special t.txt | bpe-encode -m m.json --eot=after --special=text >other.tok
 fails 65 "*part: was begun with ids *--special*" again <other.tok
 bpe-chunk -m m.json --invalid=skip t.txt | bpe-encode -m m.json --eot=after >other.tok
-fails 65 "*part: its text was read as plain text, and this as invalid=skip; *" again <other.tok
+fails 65 "*part: its text was read as plain text, but this as invalid=skip; *" again <other.tok
 bpe-chunk -m m.json t.txt t.txt | bpe-encode -m m.json --eot=after >other.tok
 fails 65 "*part: was made of other sources (1; these are 2); *" again <other.tok
 bpe-chunk -m m.json t.txt.gz | bpe-encode -m m.json --eot=after >other.tok
@@ -318,7 +318,7 @@ bpe-shard -o busy -n 10k fifo >busy.jsonl &
 exec 7>fifo
 head -c 50000 t.tok >&7
 until [ -e busy/.work/journal ]; do sleep 0.1; done
-fails 73 "*busy: another bpe-shard works in this directory" bpe-shard -o busy -n 10k --resume t.tok
+fails 73 "*busy: another bpe-shard is working in this directory" bpe-shard -o busy -n 10k --resume t.tok
 tail -c +50001 t.tok >&7
 exec 7>&-
 wait $!

@@ -77,7 +77,7 @@ def damage(name):
     code, out, err = check(d)
     m = manifest(d)
     tokens = sum(s["tokens"] for s in m["shards"])
-    want = f"{len(m['shards'])} shards, {tokens} tokens: all as the manifest says\nchecksum {m['checksum']}\n"
+    want = f"{len(m['shards'])} shards, {tokens} tokens: all match the manifest\nchecksum {m['checksum']}\n"
     lib.ok(code == 0 and out.decode() == want and not err, f"{name}: all is well", f"{code} {out} {err}")
     missed = []
     shards = m["shards"]
@@ -123,7 +123,7 @@ def manifests():
              ("the number of a shard", '"number": 1', '"number": 2', "number"),
              ("the split", '"split": "train"', '"split": "test"', "split"),
              ("the type", '"uint16"', '"uint32"', ""),
-             ("the vocabulary", '"vocabulary": 400', '"vocabulary": 30', "which is no token"),
+             ("the vocabulary", '"vocabulary": 400', '"vocabulary": 30', "which is not a token"),
              ("the chained checksum", manifest(d)["checksum"], "f" * 32, "checksum"),
              ("the ids in a shard", '"shard_tokens": 4000', '"shard_tokens": 4001', "4001"),
              ("the format", '"format": "npy"', '"format": "raw"', ""),
@@ -191,7 +191,7 @@ FORMS = [("text", "a.txt", [], []),
 
 
 def compared(out):
-    found = re.search(rb"^(\d+) documents encoded anew: the same ids$", out, re.M)
+    found = re.search(rb"^(\d+) documents encoded again: the same ids$", out, re.M)
     return int(found[1]) if found else -1
 
 
@@ -203,7 +203,7 @@ def documents():
             code, out, err = check("x", "-m", "m.json", source)
             edges = len(manifest("x")["shards"]) - 1
             few = edges // 2 if not options or source == "a.wet" else 3 * edges
-            name = f"{what} {' '.join(options)}: documents encoded anew"
+            name = f"{what} {' '.join(options)}: documents encoded again"
             if options and source == "a.txt" and "--shuffle=documents" in options:
                 few = edges // 2
             lib.ok(code == 0 and compared(out) >= few, f"{name} ({compared(out)})", f"{code} {out} {err}")

@@ -224,7 +224,7 @@ def shards_checked():
     ids = lib.must("bpe-encode", "-m", "m.json", data=lib.must("bpe-chunk", "-m", "m.json", "in.txt"))
     lib.must("bpe-shard", "-o", "d", data=ids)
     code, out, err = lib.run(["bpe-shard", "--check", "d", "-m", "m.json", "in.txt"])
-    lib.ok(code == 0 and b"encoded anew: the same ids" in out, "bpe-shard --check of documents after separators", f"{out} {err}")
+    lib.ok(code == 0 and b"encoded again: the same ids" in out, "bpe-shard --check of documents after separators", f"{out} {err}")
 
 
 def decoded_by_line():

@@ -181,7 +181,7 @@ def section_check():
         directory, _, _, _ = convert(old, "-f", form, "-n", "500", "--docs")
         command = ["bpe-shard", "--check", directory, "-m", "m.json", *sources]
         code, out, err = lib.run(command)
-        anew = [row for row in out.decode().splitlines() if "encoded anew" in row]
+        anew = [row for row in out.decode().splitlines() if "encoded again" in row]
         lib.ok(code == 0 and anew and not anew[0].startswith("0 "), f"{form}: --check", err or out.decode())
         lib.write(sources[0], right.upper())
         code, _, err = lib.run(command)
@@ -228,9 +228,9 @@ def section_refusals():
         directory, got, out, err = convert(*arguments)
         lib.ok(got == code and text in err and err.count("\n") == 1 and not out, what, f"exit {got}: {err}")
         return directory
-    refuses(65, "nothing says where documents end", "ids without separators, without a table", plain, "-f", "mds")
-    refuses(66, "holds no shards", "an empty directory", ".")
-    refuses(66, "holds no shards", "none at all", "there-is-none")
+    refuses(65, "unknown where documents end", "ids without separators, without a table", plain, "-f", "mds")
+    refuses(66, "not a directory of shards", "an empty directory", ".")
+    refuses(66, "not a directory of shards", "none at all", "there-is-none")
     refuses(64, "--convert keeps", "--test", after, "--test", "1")
     refuses(64, "one directory", "two directories", after, after)
     refuses(64, "u16 or i32", "a type that the format does not have", after, "-f", "megatron", "-d", "u32")
@@ -243,7 +243,7 @@ def section_refusals():
         refuses(75, "not complete", "shards that are not complete", ended)
     directory, _, _, _ = convert(after, "-f", "mds")
     code, _, err = lib.run(["bpe-shard", "--convert", "-o", directory, "-f", "mds", after])
-    lib.ok(code == 73 and "holds shards" in err, "a directory that is complete", err)
+    lib.ok(code == 73 and "has shards" in err, "a directory that is complete", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", after])
     lib.ok(code == 0 and "complete already" in err, "  with --resume it is fine", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", "-n", "70", after])
@@ -276,7 +276,7 @@ def section_kills():
                 env["FAULT_AT"] = str(rng.randrange(1, 60))
                 convert(old, *options, directory=directory, env=env)
             _, again, _, said = convert(old, *options, *["--resume"] * (kind == "-2"), directory=directory)
-            if again == 73 and "holds shards" in said:  # it died when all was there, but for taking away .work
+            if again == 73 and "has shards" in said:  # it died when all was there, but for taking away .work
                 _, again, _, said = convert(old, *options, "--resume", directory=directory)
             difference = tree_difference(tree(directory), want) if again == 0 else f"exit {again}: {said}"
             if difference:

@@ -237,11 +237,11 @@ again() {
 cp -rp R before.R
 is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: was complete already" "  however many processes there are"
 bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 999 >m999.json
-fails 64 "bpe shard: R: was begun with ids of model *, and these are of *; *remove it to begin anew" again -m m999.json "${all[@]}"
+fails 64 "bpe shard: R: was begun with ids of model *, but these are of *; *remove it to begin anew" again -m m999.json "${all[@]}"
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --eot; *" again --eot=after "${all[@]}"
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --special; *" again --special=text "${all[@]}"
-fails 64 "bpe shard: R: its text was read as plain text, and this as jsonl=text; *" again --jsonl "${all[@]}"
-fails 64 "bpe shard: R: its text was read as plain text, and this as wet; *" again --wet "${all[@]}"
+fails 64 "bpe shard: R: its text was read as plain text, but this as jsonl=text; *" again --jsonl "${all[@]}"
+fails 64 "bpe shard: R: its text was read as plain text, but this as wet; *" again --wet "${all[@]}"
 fails 64 "bpe shard: R was made of 3 files, and these are 2; *" again large.txt small.txt
 fails 64 "bpe shard: R was made of files with other names, or in another order; *" again large.txt b.txt small.txt
 fails 64 "bpe shard: R was made of 3 files, and these are 1; *" again - </dev/null

@@ -898,7 +898,7 @@ static void refusals(void)
     memcpy(run_id, none, ID_LEN);
     add_batch(&first, 1, 30);
     memcpy(run_id, run, ID_LEN);
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "which run"), "ids of no run are refused");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "a run of bpe-chunk"), "ids of no run are refused");
     forget_lines();
     says_whole = true;
     add_batch(NULL, 0, 30);
@@ -907,7 +907,7 @@ static void refusals(void)
     forget_lines();
     const struct choice twice[] = {first, first};
     add_batch(twice, 2, 30);
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "not the ranges"), "and one that has a range twice");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "do not match the ranges"), "and one that has a range twice");
     process_die(&p);
 
     fresh(&p, 1 << 20);
@@ -1117,7 +1117,7 @@ static void damages(void)
     process_die(&p);
     damage("journal", 60);
     s = token_store_open(work, 1 << 20, true, &e);
-    tap_ok(!s && refused(-1, EX_DATAERR, "not at its end"), "a journal that is damaged in its midst is refused");
+    tap_ok(!s && refused(-1, EX_DATAERR, "before its end"), "a journal that is damaged in its midst is refused");
     remove_all(work);
     two_wait(&p);
     process_die(&p);

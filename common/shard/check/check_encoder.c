@@ -17,8 +17,8 @@ int check_reading(struct reading *r, const struct manifest *m, struct err *e)
     *r = (struct reading){0};
     return m->reading.len ? reading_get(r, buf_str(&m->reading), e)
                           : err_set(e, EX_DATAERR,
-                                    "the sources were read in different ways, and the manifest does not say which in "
-                                    "which; without files of the corpus all else is checked");
+                                    "the sources were read with different input options, and the manifest does not "
+                                    "record which; check without corpus files");
 }
 
 /* Sets *name to the text of the separator; leaves it NULL if there is none. */
@@ -99,7 +99,7 @@ int check_encoder_text(struct check_encoder *c, const struct buf *text, struct e
 {
     struct stat st;
     if (ftruncate(c->fd, 0) < 0 || lseek(c->fd, 0, SEEK_SET) < 0)
-        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot cut");
+        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot truncate");
     if (chunk_reader_text(&c->encoder.reader, c->run, c->nothing, text, c->n++, e))
         return -1;
     if (fstat(c->fd, &st) < 0)

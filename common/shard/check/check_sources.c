@@ -159,8 +159,9 @@ struct comparison {
 static int differs(const struct check_sample *s, const char *path, struct err *e)
 {
     struct str name = str_of(s->shard->file[0].name);
-    err_set(e, EX_DATAERR, "the document here does not give ids %llu to %llu of %.*s", (unsigned long long)s->token,
-            (unsigned long long)(s->token + s->tokens - (s->tokens > 0)), (int)name.len, (const char *)name.p);
+    err_set(e, EX_DATAERR, "the document here does not encode to ids %llu to %llu of %.*s",
+            (unsigned long long)s->token, (unsigned long long)(s->token + s->tokens - (s->tokens > 0)), (int)name.len,
+            (const char *)name.p);
     return s->by_line ? err_place_line(e, path, s->line) : err_place(e, path, s->offset);
 }
 
@@ -288,7 +289,8 @@ static int check_file(struct comparison *k, const char *path, uint64_t *n, struc
             if (!is_source(path, source, by_part))
                 continue;
             if (found)
-                return err_set(e, EX_USAGE, "%s: several sources end in this name; give it as in " MANIFEST_NAME, path);
+                return err_set(e, EX_USAGE, "%s: several sources have this name; give the path as in " MANIFEST_NAME,
+                               path);
             found = true;
             if (check_source(k, path, i, end, n, e))
                 return -1;
@@ -313,7 +315,7 @@ int check_sources(const struct check_samples *x, struct check_encoder *c, char *
     if (rc >= 0)
         rc = *n_without < n_files
                  ? 0
-                 : err_set(e, EX_NOINPUT, "%s: no document that can be compared is from a source of this name",
+                 : err_set(e, EX_NOINPUT, "%s: no document to compare comes from a source of this name",
                            files[n_files - 1]);
     hash128_free(k.hash);
     buf_free(&k.text);

@@ -66,7 +66,7 @@ static int check_names(const struct check *c, const char *const *name, size_t n,
         const char *key = of_dir;
         snprintf(of_dir, sizeof of_dir, "%s%s", below, f->d_name);
         if (looks_like_shard(f->d_name) && !bsearch(&key, name, n, sizeof *name, by_name))
-            rc = err_set(e, EX_DATAERR, "%s/%s: is not in " MANIFEST_NAME "; if it is of no use, delete it", c->dir,
+            rc = err_set(e, EX_DATAERR, "%s/%s: is not in " MANIFEST_NAME "; delete it if it is not needed", c->dir,
                          of_dir);
     }
     if (dir)
@@ -118,7 +118,7 @@ static int wrong(const struct check *c, const unsigned char *p, size_t i, unsign
     char *path = fd_path(c->dir, c->shard->file[0].name, e);
     if (!path)
         return -1;
-    err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "id number %llu is %lu, which is no token; all are below %llu",
+    err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "id number %llu is %lu, which is not a token; all ids are below %llu",
            (unsigned long long)(c->token + i), (unsigned long)load_le(p + i * width, width),
            (unsigned long long)c->n_ids);
     free(path);
@@ -181,7 +181,7 @@ static int check_special(const struct check *c, struct err *e)
                !str_equal((struct str){c->model.special[k].p, c->model.special[k].len}, str_of(m->special[i])))
             k++;
         if (k == c->model.n_special)
-            return err_set(e, EX_DATAERR, "%s: has no special token %s, which the text was split at", c->options->model,
+            return err_set(e, EX_DATAERR, "%s: has no special token %s, at which the text was split", c->options->model,
                            m->special[i]);
     }
     return 0;
@@ -201,7 +201,7 @@ static int check_model(struct check *c, struct err *e)
     if (m->pattern && *m->pattern && pattern && strcmp(m->pattern, pattern) != 0)
         return err_set(e, EX_DATAERR, "%s: has pattern %s, but the text was split by %s", name, pattern, m->pattern);
     if (m->normalizer != c->model.normalizer)
-        return err_set(e, EX_DATAERR, "%s: has the normalizer %s, but that of the text was %s", name,
+        return err_set(e, EX_DATAERR, "%s: has normalizer %s, but the ids were made with normalizer %s", name,
                        normalizer_names[c->model.normalizer], normalizer_names[m->normalizer]);
     if (check_special(c, e))
         return -1;
@@ -228,10 +228,10 @@ static int report(const struct check *c, struct err *e)
     int rc = 0;
     for (size_t i = 0; i < m->n_shards; i++)
         tokens += m->shard[i].tokens;
-    rc = buf_printf(&text, e, "%zu shards, %llu tokens: all as the manifest says\n", m->n_shards,
+    rc = buf_printf(&text, e, "%zu shards, %llu tokens: all match the manifest\n", m->n_shards,
                     (unsigned long long)tokens);
     if (rc == 0 && c->encodes)
-        rc = buf_printf(&text, e, "%llu documents encoded anew: the same ids\n", (unsigned long long)c->compared);
+        rc = buf_printf(&text, e, "%llu documents encoded again: the same ids\n", (unsigned long long)c->compared);
     if (rc == 0 && c->without)
         rc = buf_printf(&text, e, "%d FILEs have no document to compare, as each is inside one shard (--docs helps)\n",
                         c->without);
@@ -266,8 +266,8 @@ static int check_all(struct check *c, struct err *e)
     }
     if (!m->complete)
         return err_set(e, EX_TEMPFAIL,
-                       "%s: the %zu shards so far are as the manifest says, but not all are there; "
-                       "the same bpe shard, or bpe-shard --resume, goes on",
+                       "%s: the %zu shards so far match the manifest, but more are missing; run the same bpe shard "
+                       "again, or bpe-shard --resume",
                        c->dir, m->n_shards);
     return check_unknown(c, e);
 }
@@ -284,8 +284,7 @@ static int check_text(const struct manifest *m, const char *path, const struct b
         i++;
     if (rc == 0 && (i < text->len || i < again.len))
         rc = err_at(e, EX_DATAERR, path, i,
-                    "is not what is written for these shards: it was changed, or its totals do "
-                    "not fit");
+                    "is not the manifest of these shards: it was changed, or its totals are wrong");
     buf_free(&again);
     return rc;
 }
@@ -302,8 +301,8 @@ static int no_manifest(const char *dir, struct err *e)
     free(work);
     if (begun)
         return err_set(e, EX_TEMPFAIL,
-                       "%s: no shard is complete yet; the same bpe shard, or bpe-shard --resume, goes on", dir);
-    return err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it, so it is no directory of shards", dir);
+                       "%s: no shard is complete yet; run the same bpe shard again, or bpe-shard --resume", dir);
+    return err_set(e, EX_NOINPUT, "%s: has no " MANIFEST_NAME ", so it is not a directory of shards", dir);
 }
 
 /* Reads dir/manifest.json to *m, which is zeroed, and checks that its text is what bpe-shard writes. -1: EX_DATAERR;
@@ -329,7 +328,7 @@ int shard_check(const char *dir, const struct shard_check_options *o, struct err
         return err_mem(e, "a check", sizeof *c);
     if (o->n_files && !o->model) {
         free(c);
-        return err_set(e, EX_USAGE, "to encode documents of the corpus anew takes the model: give -m MODEL");
+        return err_set(e, EX_USAGE, "to compare with files of the corpus, give the model with -m MODEL");
     }
     c->dir = dir;
     c->options = o;

@@ -67,7 +67,7 @@ int shard_list(const char *dir, int fd, const char *name, struct err *e)
     struct buf text = {0};
     int rc = manifest_read(&m, dir, NULL, e);
     if (rc == 0)
-        rc = err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it", dir);
+        rc = err_set(e, EX_NOINPUT, "%s: has no " MANIFEST_NAME, dir);
     else if (rc > 0)
         rc = put_table(&text, &m, e) || fd_write(fd, text.p, text.len, name, e) ? -1 : 0;
     buf_free(&text);

@@ -142,7 +142,7 @@ static int fill(struct docs_csv *r, struct err *e)
     r->window.len = left;
     r->at = 0;
     if (left >= ROW_MAX)
-        return damaged(r, "this row is too long for a table of documents", e);
+        return damaged(r, "this row is too long for a document table", e);
     if (buf_reserve(&r->window, BLOCK, e))
         return -1;
     ptrdiff_t got = input_read(r->in, r->window.p + left, r->window.cap - left, e);
@@ -224,11 +224,11 @@ int docs_csv_next(struct docs_csv *r, struct docs_csv_row *row, struct err *e)
         len--;
     for (int i = 0; i < FIELDS; i++) {
         if (at > len || !take_field(p, len, &at, &field[i]))
-            return damaged(r, "this is no row of a table of documents: start,end,id,src,loc", e);
+            return damaged(r, "not a row of a document table (start,end,id,src,loc)", e);
     }
     if (at != len + 1 || !docs_csv_number(field[0], &row->start) || !docs_csv_number(field[1], &row->end) ||
         !docs_csv_number(field[4], &row->line) || row->end < row->start)
-        return damaged(r, "this is no row of a table of documents: start,end,id,src,loc", e);
+        return damaged(r, "not a row of a document table (start,end,id,src,loc)", e);
     row->id = field[2];
     row->source = field[3];
     return 1;

@@ -101,7 +101,7 @@ int docs_reader_next(struct docs_reader *r, struct docs_row *row, struct err *e)
         if (got < 0)
             return -1;
         if (got == 0)
-            return err_at(e, EX_DATAERR, r->name, r->offset - (r->window.len - r->at), "a damaged table of documents");
+            return err_at(e, EX_DATAERR, r->name, r->offset - (r->window.len - r->at), "a damaged document table");
     }
     if (row->document.number) {
         r->number = row->document.number - 1;

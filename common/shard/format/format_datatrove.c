@@ -129,14 +129,14 @@ static int check_metadata(struct shard_reader *r, struct err *e)
         return -1;
     return in->is->bytes == n && memcmp(is, should_be, n) == 0
                ? 0
-               : shard_input_damaged(in, ERR_NO_OFFSET, "does not say what " MANIFEST_NAME " says", e);
+               : shard_input_damaged(in, ERR_NO_OFFSET, "does not match " MANIFEST_NAME, e);
 }
 
 static int read_documents(struct shard_reader *r, struct err *e)
 {
     struct index x = {.file = &r->file[1], .ends = &r->list[0], .width = r->width};
     if (x.file->is->bytes % 8)
-        return shard_input_damaged(x.file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
+        return shard_input_damaged(x.file, ERR_NO_OFFSET, "is not a list of 8-byte integers", e);
     *x.ends = shard_numbers_at(x.file, 0, x.file->is->bytes / 8, 8);
     if (check_metadata(r, e) || shard_reader_pass(r, next_document, &x, "the index", e))
         return -1;

@@ -27,9 +27,10 @@ enum { WINDOW = 1 << 20 };
 static int check(const struct shard_plan *p, struct err *e)
 {
     if (p->name)
-        return err_set(e, EX_USAGE, "--name: the names of shards in the format mds are given: shard.00000.mds");
+        return err_set(e, EX_USAGE, "--name: shards of format mds have fixed names (shard.00000.mds)");
     if (p->shard_tokens > UINT32_MAX / shard_dtype_width(p->dtype))
-        return err_set(e, EX_USAGE, "-n %llu: a shard of the format mds is smaller than 4 GiB: at most %llu ids of %s",
+        return err_set(e, EX_USAGE,
+                       "-n %llu: a shard of format mds must be smaller than 4 GiB, which is at most %llu ids of %s",
                        (unsigned long long)p->shard_tokens,
                        (unsigned long long)UINT32_MAX / shard_dtype_width(p->dtype), shard_dtype_name(p->dtype));
     return 0;
@@ -96,8 +97,8 @@ static int measure(const struct shard_build *b, size_t config, struct err *e)
             bytes += 4 + sample_size(row.tokens, width);
         if (bytes > UINT32_MAX) {
             rc = docs_row_error(&row, e,
-                                "with the document here, which has %llu ids, a shard has 4 GiB or more; in the format "
-                                "mds it must have fewer: give a smaller -n, or another format",
+                                "the document here, of %llu ids, makes its shard 4 GiB or larger, too large for format "
+                                "mds; give a smaller -n, or another format",
                                 (unsigned long long)row.tokens);
             break;
         }
@@ -122,7 +123,7 @@ static int copy_ids(const struct shard_build *b, struct file_part *out, uint64_t
             ssize_t got = fd_pread(b->fd, w->p, WINDOW, from, b->path, e);
             if (got <= 0)
                 return got < 0 ? -1
-                               : err_at(e, EX_IOERR, b->path, from, "the file ends, but not the ids of its documents");
+                               : err_at(e, EX_IOERR, b->path, from, "the file ends before the ids of its documents");
             w->at = from;
             w->len = (size_t)got;
         }
@@ -206,7 +207,7 @@ static int take_sample(const struct samples *x, uint64_t end, struct shard_part 
         tokens |= (uint64_t)is[5 + i] << 8 * i;
     size_t head = tokens && tokens <= UINT32_MAX ? put_sample_head(should_be, tokens, x->r->width) : 0;
     if (!head || head > n || memcmp(is, should_be, head) != 0 || size != head + tokens * x->r->width)
-        return shard_input_damaged(in, x->at, "the sample is no array of ids", e);
+        return shard_input_damaged(in, x->at, "the sample is not an array of ids", e);
     *to = (struct shard_part){.offset = x->at + head, .tokens = tokens};
     return 0;
 }
@@ -219,7 +220,7 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
     if (more <= 0)
         return more < 0 || x->at == x->r->file[0].is->bytes
                    ? more
-                   : shard_input_damaged(&x->r->file[0], x->at, "something follows after the last sample", e);
+                   : shard_input_damaged(&x->r->file[0], x->at, "extra data after the last sample", e);
     if (take_sample(x, end, to, e))
         return -1;
     x->at = end;
@@ -236,13 +237,13 @@ static int read_documents(struct shard_reader *r, struct err *e)
     if (shard_input_get(data, head, sizeof head, 0, e))
         return -1;
     if (load_le(head, 4) != n)
-        return shard_input_damaged(data, 0, "the number of samples is not that of " MANIFEST_NAME, e);
+        return shard_input_damaged(data, 0, "the number of samples differs from " MANIFEST_NAME, e);
     *x.offsets = shard_numbers_at(data, 4, n + 1, 4);
     x.at = 8 + 4 * n + len;
     if (shard_input_get(data, is, (size_t)len, x.at - len, e) || shard_numbers_next(x.offsets, &first, e) < 0)
         return -1;
     if (memcmp(is, config, (size_t)len) != 0 || first != x.at)
-        return shard_input_damaged(data, x.at - len, "samples are not those that " MANIFEST_NAME " says", e);
+        return shard_input_damaged(data, x.at - len, "the samples do not match " MANIFEST_NAME, e);
     return shard_reader_pass(r, next_sample, &x, "its list of samples", e);
 }
 

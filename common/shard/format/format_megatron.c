@@ -37,7 +37,7 @@ struct lists {
 static int put_document(struct lists *l, const struct docs_row *row, struct err *e)
 {
     if (row->tokens > INT32_MAX)
-        return docs_row_error(row, e, "the document here has %llu ids; in the format megatron it can have 2147483647",
+        return docs_row_error(row, e, "the document here has %llu ids; format megatron allows at most 2147483647",
                               (unsigned long long)row->tokens);
     if (row->tokens) {
         if (file_part_put_le(&l->lengths, 4, row->tokens, e) || file_part_put_le(&l->starts, 8, l->ids * l->width, e))
@@ -110,12 +110,12 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
     if (shard_input_get(x->file, head, sizeof head, 0, e))
         return -1;
     if (memcmp(head, "MMIDIDX\0", 9) != 0 || load_u64le(head + 9) != VERSION)
-        return shard_input_damaged(x->file, 0, "is no index of Megatron, version 1", e);
+        return shard_input_damaged(x->file, 0, "is not a Megatron index of version 1", e);
     if (head[17] != type)
-        return shard_input_damaged(x->file, 17, "ids are not of the type that " MANIFEST_NAME " says", e);
+        return shard_input_damaged(x->file, 17, "the type of ids differs from " MANIFEST_NAME, e);
     uint64_t n = load_u64le(head + 18), bounds = load_u64le(head + 26);
     if (bounds != r->s->documents + 1)
-        return shard_input_damaged(x->file, 26, "the number of documents is not that of " MANIFEST_NAME, e);
+        return shard_input_damaged(x->file, 26, "the number of documents differs from " MANIFEST_NAME, e);
     if (n > x->file->is->bytes / 12 || x->file->is->bytes != HEADER + 12 * n + 8 * bounds)
         return shard_input_damaged(x->file, 18, "the number of sequences does not fit the length of the file", e);
     *x->lengths = shard_numbers_at(x->file, HEADER, n, 4);
@@ -150,7 +150,7 @@ static int next_document(void *ctx, struct shard_part *to, struct err *e)
                                                         "the last document does not end with the last sequence", e);
     if (end < x->sequences || end - x->sequences > n)
         return shard_input_damaged(x->file, shard_numbers_offset(x->documents),
-                                   "a document ends where there is no sequence, or before it begins", e);
+                                   "a document ends after the last sequence, or before it begins", e);
     *to = (struct shard_part){.offset = x->ids * x->width};
     while (x->sequences < end) {
         if (take_sequence(x, &to->tokens, e))

@@ -16,7 +16,7 @@ static int wrong(const char *path, const char *name, struct err *e, const char *
 /* Reports an error about options as one of the manifest. Returns -1. */
 static int bad_plan(const char *path, const struct err *why, struct err *e)
 {
-    return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its options do not go together: %s", why->msg);
+    return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its options conflict: %s", why->msg);
 }
 
 static int check_plan(const struct manifest *m, const char *path, struct err *e)
@@ -27,7 +27,7 @@ static int check_plan(const struct manifest *m, const char *path, struct err *e)
     if (shard_plan_check_ids(&m->plan, m->vocabulary, &why))
         return bad_plan(path, &why, e);
     if ((m->eot && !m->separator) || (m->vocabulary && m->separator > m->vocabulary))
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its \"separator\" is no token of the model");
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its \"separator\" is not a token of the model");
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int check_file(const char *path, const struct shard_plan *p, const struct
                       struct err *e)
 {
     if (strcmp(name, f->name) != 0)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: should be called %s", f->name, name);
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: should be named %s", f->name, name);
     if (p->sha256 != (f->sha256[0] != '\0'))
         return wrong(path, f->name, e, p->sha256 ? "has no SHA-256" : "has a SHA-256, but \"sha256\" is false");
     return 0;
@@ -47,7 +47,7 @@ static int check_files(const char *path, const struct shard_plan *p, const struc
     char name[NAME_ROOM];
     size_t n = p->format->n_files;
     if (s->n_files != n + p->docs)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: is a shard of %zu files, but has %zu", s->file[0].name,
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: should have %zu files, but has %zu", s->file[0].name,
                       n + p->docs, s->n_files);
     for (size_t i = 0; i < s->n_files; i++) {
         shard_file_name(name, sizeof name, p, s->split, s->number, i);
@@ -82,19 +82,20 @@ static int check_shard(const struct manifest *m, const char *path, const struct 
     bool last = s + 1 == m->shard + m->n_shards || s[1].split != s->split;
     uint64_t number = before && before->split == s->split ? before->number + 1 : 0;
     if (s->split == SPLIT_TEST && !shard_plan_splits(p))
-        return wrong(path, s->file[0].name, e, "is in the split \"test\", but there is none");
+        return wrong(path, s->file[0].name, e, "is in the split \"test\", which this manifest does not have");
     if (s->number != number)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: has number %llu, but the next shard is %llu",
-                      s->file[0].name, (unsigned long long)s->number, (unsigned long long)number);
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: has number %llu, but should have %llu", s->file[0].name,
+                      (unsigned long long)s->number, (unsigned long long)number);
     if (check_files(path, p, s, e))
         return -1;
     if (!has_its_size(p, s, last))
         return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: has %llu ids, but shards have %llu", s->file[0].name,
                       (unsigned long long)s->tokens, (unsigned long long)p->shard_tokens);
     if (!has_its_edges(p, s, before))
-        return wrong(path, s->file[0].name, e, "its first and last documents do not fit the shards beside it");
+        return wrong(path, s->file[0].name, e,
+                     "its first and last documents do not match the shards before and after it");
     if (s->tokens > s->file[0].bytes / shard_dtype_width(p->dtype))
-        return wrong(path, s->file[0].name, e, "has more ids than its bytes can be");
+        return wrong(path, s->file[0].name, e, "has more ids than its bytes can hold");
     return 0;
 }
 
@@ -112,7 +113,7 @@ static int check_extra(const struct manifest *m, const char *path, struct err *e
         if (check_file(path, &m->plan, &m->extra[n++], name, e))
             return -1;
     }
-    return n == m->n_extra ? 0 : wrong(path, m->extra[n].name, e, "is no file of such a directory");
+    return n == m->n_extra ? 0 : wrong(path, m->extra[n].name, e, "does not belong to a directory of this format");
 }
 
 int manifest_check(const struct manifest *m, const char *path, struct err *e)
@@ -128,5 +129,5 @@ int manifest_check(const struct manifest *m, const char *path, struct err *e)
         return -1;
     return memcmp(checksum, m->checksum, CHECKSUM_LEN) == 0
                ? 0
-               : err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its \"checksum\" is not that of the shards it lists");
+               : err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its \"checksum\" does not match the shards it lists");
 }

@@ -76,7 +76,7 @@ static int get_shard_files(struct json_reader *r, void *to)
         return -1;
     while ((more = json_read_item(r)) > 0) {
         if (s->n_files == SHARD_FILES)
-            return json_read_fail(r, "more than %d files of a shard", SHARD_FILES);
+            return json_read_fail(r, "more than %d files in a shard", SHARD_FILES);
         if (get_file(r, &s->file[s->n_files++]))
             return -1;
     }
@@ -138,7 +138,7 @@ static const struct member document_members[] = {
 
 static int get_document(struct json_reader *r, void *to)
 {
-    return member_get_object(r, document_members, to, "a document without all of its keys");
+    return member_get_object(r, document_members, to, "a document with missing keys");
 }
 
 static void put_document(struct json_writer *w, const char *key, const void *from)
@@ -208,7 +208,7 @@ static int get_shards(struct json_reader *r, void *to)
         return -1;
     while ((more = json_read_item(r)) > 0) {
         struct manifest_shard s = {.n_files = 1};
-        if (member_get_object(r, shard_members, &s, "a shard without all of its keys")) {
+        if (member_get_object(r, shard_members, &s, "a shard with missing keys")) {
             manifest_shard_free(&s);
             return -1;
         }
@@ -360,11 +360,11 @@ static int get_format(struct json_reader *r, void *to)
     if (json_read_string(r, &s))
         return -1;
     if (s.len >= JSON_WORD_MAX)
-        return json_read_fail(r, "a long string where a word should be");
+        return json_read_fail(r, "a string too long for the name of a format");
     memcpy(word, s.p, s.len);
     word[s.len] = '\0';
     *format = shard_format_find(word);
-    return *format ? 0 : json_read_fail(r, "there is no format \"%s\"", word);
+    return *format ? 0 : json_read_fail(r, "unknown format \"%s\"", word);
 }
 
 static int get_order(struct json_reader *r, void *to)
@@ -381,17 +381,17 @@ static int get_fraction(struct json_reader *r, void *to)
     char digits[40];
     double *v = to;
     if (json_read_peek(r) != '0')
-        return json_read_fail(r, "no number where one should be");
+        return json_read_fail(r, "expected a number from 0 to 1");
     const unsigned char *from = r->window.p + r->at;
     if (json_read_skip(r))
         return -1;
     size_t n = (size_t)(r->window.p + r->at - from);
     if (n >= sizeof digits)
-        return json_read_fail(r, "a number of %zu digits", n);
+        return json_read_fail(r, "a number of %zu characters, which is too long", n);
     memcpy(digits, from, n);
     digits[n] = '\0';
     *v = strtod(digits, NULL);
-    return *v >= 0 && *v < 1 ? 0 : json_read_fail(r, "%s is no fraction", digits);
+    return *v >= 0 && *v < 1 ? 0 : json_read_fail(r, "%s is not a fraction from 0 to 1", digits);
 }
 
 static const struct member top_members[] = {
@@ -424,8 +424,7 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
     struct json_reader r = {0};
     *m = (struct manifest){0};
     json_read_memory(&r, p, n, true, e); /* names with invalid UTF-8 have lone surrogates */
-    int rc =
-        member_get_object(&r, top_members, m, "this is no manifest of shards: keys are missing") || json_read_end(&r);
+    int rc = member_get_object(&r, top_members, m, "not a manifest of shards: keys are missing") || json_read_end(&r);
     json_read_free(&r);
     m->plan.name = m->name;
     if (rc)

@@ -56,7 +56,7 @@ int member_get_hex(struct json_reader *r, unsigned char *to, size_t n)
     for (size_t i = 0; i < 2 * n; i++) {
         int c = i < s.len ? s.p[i] : 0, v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (v < 0 || s.len != 2 * n)
-            return json_read_fail(r, "%zu hexadecimal digits should be here", 2 * n);
+            return json_read_fail(r, "expected %zu hexadecimal digits", 2 * n);
         to[i / 2] = (unsigned char)(i % 2 ? to[i / 2] << 4 | v : v);
     }
     return 0;

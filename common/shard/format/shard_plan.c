@@ -50,13 +50,13 @@ int shard_plan_check_name(const char *name, struct err *e)
 {
     if (has_control(name))
         return err_set(e, EX_USAGE,
-                       "--name: holds a control character (as a newline), which names of shards cannot have");
+                       "--name: contains a control character (such as a newline), which names of shards must not");
     if (!*name || strchr(name, '/') || name[0] == '.')
         return err_set(e, EX_USAGE,
-                       "--name %s: names of files begin with it: it must not be empty, hold /, or begin with .", name);
+                       "--name %s: must not be empty, contain /, or begin with ., as names of files begin with it",
+                       name);
     if (strlen(name) > NAME_LEN_MAX)
-        return err_set(e, EX_USAGE, "--name: has %zu bytes; names of files that begin with it can have %d",
-                       strlen(name), NAME_LEN_MAX);
+        return err_set(e, EX_USAGE, "--name: has %zu bytes, but at most %d are possible", strlen(name), NAME_LEN_MAX);
     return 0;
 }
 
@@ -66,11 +66,11 @@ int shard_plan_check_ids(const struct shard_plan *p, uint64_t vocabulary, struct
     uint64_t limit = shard_dtype_limit(p->dtype);
     if (vocabulary > limit)
         return err_set(e, EX_USAGE,
-                       "-d %s: ids of this model go up to %llu, and this type has none above %llu; give -d auto",
+                       "-d %s: ids of this model go up to %llu, but this type holds at most %llu; give -d auto",
                        letters[p->dtype], (unsigned long long)(vocabulary - 1), (unsigned long long)(limit - 1));
     if (p->dtype == p->format->lacks)
-        return err_set(e, EX_USAGE, "-d %s: the format %s has ids of type u16 or %s", letters[p->dtype],
-                       p->format->name, letters[p->dtype == DTYPE_I32 ? DTYPE_U32 : DTYPE_I32]);
+        return err_set(e, EX_USAGE, "-d %s: format %s stores ids as u16 or %s", letters[p->dtype], p->format->name,
+                       letters[p->dtype == DTYPE_I32 ? DTYPE_U32 : DTYPE_I32]);
     return p->format->check ? p->format->check(p, e) : 0;
 }
 
@@ -80,7 +80,7 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
     if (p->test_shards && p->test_fraction > 0)
         return err_set(e, EX_USAGE, "--test and --test-fraction exclude each other");
     if (p->test_shards && !p->shard_tokens)
-        return err_set(e, EX_USAGE, "--test takes the first shards, and -n 0 makes one; use --test-fraction");
+        return err_set(e, EX_USAGE, "--test takes the first shards, but -n 0 makes only one; use --test-fraction");
     if (p->last == LAST_PADDED && (f->whole || !p->shard_tokens))
         return err_set(e, EX_USAGE, "--pad-last: %s",
                        f->whole ? "shards of this format hold whole documents and have different sizes"

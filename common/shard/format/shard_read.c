@@ -31,7 +31,7 @@ static int check_header(struct shard_reader *r, struct err *e)
     f->put_header(should_be, &r->m->plan, r->s->tokens);
     for (size_t i = 0; i < f->header; i++) {
         if (is[i] != should_be[i])
-            return shard_input_damaged(data, i, "the header does not say what " MANIFEST_NAME " says", e);
+            return shard_input_damaged(data, i, "the header does not match " MANIFEST_NAME, e);
     }
     return 0;
 }
@@ -113,11 +113,10 @@ static int read_by_separator(struct shard_reader *r, struct err *e)
 {
     const struct manifest *m = r->m;
     if (!tells(m))
-        return err_at(
-            e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET,
-            "nothing says where documents end: shards of format %s tell if they were made with --docs, or from "
-            "ids of bpe-encode --eot=before or --eot=after",
-            m->plan.format->name);
+        return err_at(e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET,
+                      "it is unknown where documents end; shards of format %s record it only if made with --docs, or "
+                      "from ids of bpe-encode --eot=before or --eot=after",
+                      m->plan.format->name);
     struct by_separator *s = malloc(sizeof *s);
     if (!s)
         return err_mem(e, "a window of ids", sizeof *s);

@@ -92,8 +92,8 @@ static int end_input(struct shard_input *in, struct err *e)
                           : strcmp(found.sha256, in->is->sha256) != 0                 ? "SHA-256"
                                                                                       : NULL;
     return differs ? err_at(e, EX_DATAERR, in->path, ERR_NO_OFFSET,
-                            "its %s is not that of " MANIFEST_NAME ": bytes of it were changed; restore it, or make "
-                            "the shards anew",
+                            "its %s differs from " MANIFEST_NAME
+                            ": the file was changed; restore it, or make the shards again",
                             differs)
                    : 0;
 }
@@ -236,8 +236,8 @@ static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, str
     if (more < 0)
         return -1;
     if (!more || row->start != start || row->end - row->start != tokens) {
-        err_set(e, EX_DATAERR, "the document here has ids %llu to %llu in %s", (unsigned long long)start,
-                (unsigned long long)(start + tokens), r->file[0].path);
+        err_set(e, EX_DATAERR, "this row does not match its document, which has ids %llu to %llu in %s",
+                (unsigned long long)start, (unsigned long long)(start + tokens), r->file[0].path);
         return err_place_line(e, r->table->path, r->csv.number);
     }
     d->source = row->source;
@@ -249,8 +249,9 @@ static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, str
 static int wrong_number(const struct shard_reader *r, uint64_t found, uint64_t wanted, const char *of, const char *what,
                         struct err *e)
 {
-    return err_at(e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET, "has %llu %s by %s, but %llu by " MANIFEST_NAME,
-                  (unsigned long long)found, of, what, (unsigned long long)wanted);
+    return err_at(e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET,
+                  "has %llu %s according to %s, but %llu according to " MANIFEST_NAME, (unsigned long long)found, of,
+                  what, (unsigned long long)wanted);
 }
 
 int shard_reader_pass(struct shard_reader *r, int (*next)(void *ctx, struct shard_part *to, struct err *e), void *ctx,

@@ -61,8 +61,8 @@ void shuffle_close(struct shuffle *s)
 static int bad_state(struct err *e)
 {
     return err_set(e, EX_DATAERR,
-                   "the journal's state of shuffling is damaged, or of another version of this program; "
-                   "begin anew in another directory");
+                   "the shuffle's state in the journal is damaged, or of another version of this program; start again "
+                   "in another directory");
 }
 
 /* Resumes with the files that the state describes. */

@@ -9,7 +9,7 @@ int shuffle_entry_put(struct buf *out, const struct shuffle_entry *x, uint64_t n
 {
     size_t start = out->len;
     if (x->first && x->id.len > ENTRY_IDS)
-        return err_set(e, EX_DATAERR, "a document's id of %zu bytes; at most %d are possible", x->id.len, ENTRY_IDS);
+        return err_set(e, EX_DATAERR, "a document id of %zu bytes; at most %d are possible", x->id.len, ENTRY_IDS);
     if (buf_reserve(out, ENTRY_PREFIX + 6 * VARINT_MAX + x->id.len, e))
         return -1;
     unsigned char *p = out->p + start + ENTRY_PREFIX;

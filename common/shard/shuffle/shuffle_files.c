@@ -76,10 +76,10 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
         return err_sys(e, EX_IOERR, errno, "%s: cannot stat", name);
     if ((uint64_t)st.st_size < len)
         return err_set(e, EX_DATAERR,
-                       "%s: has %llu bytes; it had %llu when they were made durable. Begin anew in another directory",
-                       name, (unsigned long long)st.st_size, (unsigned long long)len);
+                       "%s: has %llu bytes, but the journal records %llu; start again in another directory", name,
+                       (unsigned long long)st.st_size, (unsigned long long)len);
     if ((uint64_t)st.st_size > len && ftruncate(f->file[i].fd, (off_t)len) < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot cut", name);
+        return err_sys(e, EX_IOERR, errno, "%s: cannot truncate", name);
     return 0;
 }
 

@@ -12,8 +12,7 @@ enum { WINDOW = 1 << 20 };
 
 int shuffle_damaged(const char *name, uint64_t at, struct err *e)
 {
-    return err_at(e, EX_DATAERR, name, at,
-                  "this file of the work in progress is damaged; begin anew in another directory");
+    return err_at(e, EX_DATAERR, name, at, "this work file is damaged; start again in another directory");
 }
 
 void shuffle_part_close(struct shuffle_part *p)

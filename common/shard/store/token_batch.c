@@ -58,7 +58,7 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
         b->model = t->model;
     }
     if (b->width != t->width || b->model != t->model)
-        return err_set(e, EX_DATAERR, "a batch with records of tokens of several models");
+        return err_set(e, EX_DATAERR, "a batch with token records of several models");
     size_t max = 2 * VARINT_MAX + t->marks.len;
     unsigned char *marks = room(b, &b->marks, max, pool, e),
                   *ids = marks ? room(b, &b->ids, t->ids.len, pool, e) : NULL;
@@ -95,9 +95,9 @@ int token_sequence_add(struct token_sequence *q, const struct token_extent *x, u
     bool follows = q->inside ? token_span_equal(&q->span, &x->span) && x->first == q->first : x->first == 0;
     bool empty = x->span.begin == x->span.end; /* of a source without bytes */
     if (!follows || x->seq != q->seq || (empty && (x->ids_len || x->n_marks)))
-        return err_set(
-            e, EX_DATAERR, "source %llu, bytes %llu-%llu: a batch whose records of tokens do not follow each other",
-            (unsigned long long)x->span.source, (unsigned long long)x->span.begin, (unsigned long long)x->span.end);
+        return err_set(e, EX_DATAERR, "source %llu, bytes %llu-%llu: a batch whose token records are not consecutive",
+                       (unsigned long long)x->span.source, (unsigned long long)x->span.begin,
+                       (unsigned long long)x->span.end);
     q->seq += x->n_records;
     q->inside = !x->last;
     q->span = x->span;
@@ -190,9 +190,7 @@ int token_batch_check_ranges(struct token_batch *b, const struct commit_run *r, 
         qsort(b->piece, b->n_pieces, sizeof *b->piece, pieces_by_place);
     bool good = !b->sequence.inside && tile(b->piece, b->n_pieces, range, r->n_ranges);
     free(range);
-    return good ? 0
-                : err_set(e, EX_DATAERR,
-                          "a batch of tokens whose pieces are not the ranges that its end says it covers");
+    return good ? 0 : err_set(e, EX_DATAERR, "a batch of tokens whose pieces do not match the ranges in its commit");
 }
 
 /* ---- The end ---- */

@@ -119,7 +119,7 @@ static void use(struct lines *l, const struct str *line)
 static int damaged(const struct token_journal *j, uint64_t offset, struct err *e)
 {
     return err_at(e, EX_DATAERR, j->path, offset,
-                  "the journal is damaged, and not at its end: remove the directory and begin again");
+                  "the journal is damaged before its end; remove the directory and start again");
 }
 
 /* Finds the end of the group that begins at the current line. 1: the group is complete and ends at *end; 0: no complete

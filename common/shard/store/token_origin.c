@@ -9,7 +9,7 @@ int token_store_check_run(struct token_store *s, const unsigned char *run, struc
 {
     static const unsigned char none[ID_LEN];
     if (memcmp(run, none, ID_LEN) == 0)
-        return err_set(e, EX_DATAERR, "ids that do not say which run of bpe-chunk they are of");
+        return err_set(e, EX_DATAERR, "ids without the id of a run of bpe-chunk");
     if (!s->has_run) {
         memcpy(s->run, run, ID_LEN);
         s->has_run = true;
@@ -20,8 +20,7 @@ int token_store_check_run(struct token_store *s, const unsigned char *run, struc
     hex_put(have, s->run, ID_LEN);
     hex_put(other, run, ID_LEN);
     return err_set(e, EX_DATAERR,
-                   "ids of another run of bpe-chunk (%s) than those that came before (%s): give each run its own "
-                   "directory",
+                   "ids of another run of bpe-chunk (%s) than the ids before (%s); give each run its own directory",
                    other, have);
 }
 
@@ -32,7 +31,7 @@ static const char *difference(const struct commit_encoding *a, const struct comm
            : !str_equal(a->pattern, b->pattern) ? "the pattern"
            : a->eot != b->eot                   ? "--eot"
            : a->separator != b->separator       ? "the token that separates documents"
-           : a->special != b->special           ? "what is done with special tokens in text"
+           : a->special != b->special           ? "the handling of special tokens in text"
                                                 : "something";
 }
 
@@ -40,8 +39,9 @@ int token_store_check_encoding(struct token_store *s, struct str encoding, unsig
 {
     struct commit_encoding how;
     if (!encoding.len)
-        return err_set(e, EX_DATAERR,
-                       "a batch of ids that does not say how they were made; use one version of bpetools everywhere");
+        return err_set(
+            e, EX_DATAERR,
+            "a batch of ids that does not record how they were made; use one version of bpetools everywhere");
     if (s->width && width && s->width != width)
         return err_set(e, EX_DATAERR, "ids of %u bytes, but those before have %u", width, s->width);
     if (width)
@@ -52,7 +52,7 @@ int token_store_check_encoding(struct token_store *s, struct str encoding, unsig
         return -1;
     if (s->encoding.len)
         return err_set(e, EX_DATAERR,
-                       "ids that were made in another way than those before (%s differs); they do not belong together",
+                       "ids made with other settings than the ids before (%s differs); they do not belong together",
                        difference(&how, &s->how));
     if (buf_put(&s->encoding, encoding.p, encoding.len, e) || commit_encoding_get(&s->how, buf_str(&s->encoding), e))
         return -1;

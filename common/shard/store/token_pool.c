@@ -38,7 +38,7 @@ struct token_block *token_pool_get(struct token_pool *p, size_t n, bool large, s
     } else {
         b = malloc(sizeof *b + cap);
         if (!b) {
-            err_mem(e, "token ids; a smaller -S makes do with less", cap);
+            err_mem(e, "token ids; give a smaller -S", cap);
             return NULL;
         }
         b->cap = cap;

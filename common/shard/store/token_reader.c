@@ -54,7 +54,7 @@ static int look_ahead(struct token_reader *r, struct token_segments *s, struct e
         if (get_extent(r, s, &at, &x, NULL, e))
             return -1;
         if (!r->piece.batch && !token_span_equal(&x.span, &r->piece.span))
-            return token_segments_damaged(s, r->piece.segment, before, "a piece of text that is not whole", e);
+            return token_segments_damaged(s, r->piece.segment, before, "an incomplete piece of text", e);
     } while (!x.last && !x.n_marks);
     r->ahead_at = at;
     r->ahead = x.n_marks ? first_mark(&x) : (struct document_mark){.gap = x.tail.gap};

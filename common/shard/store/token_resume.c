@@ -9,7 +9,7 @@ static int take_until(struct token_store *s, uint64_t source, uint64_t offset, s
     struct coverage *c = &s->ledger.coverage;
     for (uint64_t size; s->source < source; s->source++) {
         if (coverage_size(c, s->run, s->source, &size) <= 0)
-            return err_set(e, EX_DATAERR, "the journal does not say how large source %llu is",
+            return err_set(e, EX_DATAERR, "the journal does not record the size of source %llu",
                            (unsigned long long)s->source);
         if (coverage_fill(c, s->run, s->source, size, e))
             return -1;

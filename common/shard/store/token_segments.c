@@ -210,7 +210,7 @@ int token_segments_damaged(const struct token_segments *s, uint32_t number, uint
 {
     char path[PATH_MAX];
     return err_at(e, EX_DATAERR, file_path(s, number, path), offset,
-                  "%s: the disk, or somebody, changed this file; remove the directory and begin again", what);
+                  "%s: the disk, or another program, changed this file; remove the directory and start again", what);
 }
 
 /* Fills x from a header; false: not a header. */
