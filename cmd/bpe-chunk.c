@@ -1,9 +1,9 @@
-/* bpe-chunk - decides what is counted: text in, chunks out.
+/* bpe-chunk - splits text into chunks for counting or encoding: text in, chunks out.
  *
- * For a regular file it writes where the pieces are (ranges; it reads only the text near the cuts), so that the text
- * itself goes through no pipe; for anything else, or with --inline, the text. Every record has the complete rules
- * (pattern, special tokens). The promise comes last, and also first if all sizes are known; it names all inputs and
- * their sizes, and bpe-sum compares the counts with it.
+ * For a regular file it writes the positions of the pieces (ranges; it reads only the text near the cuts), so that the
+ * text itself goes through no pipe. For any other input, or with --inline, it writes the text. Every record has the
+ * complete rules (pattern, special tokens). The promise is the inventory of inputs: all their names and sizes, with
+ * which bpe-sum compares the counts. It comes last, and also first if all sizes are known.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -32,17 +32,17 @@
 struct chunker {
     struct chunk_options opt;
     struct model model;               /* -m */
-    struct pretokenizer pretokenizer; /* for its special tokens; no text is passed to it */
+    struct pretokenizer pretokenizer; /* only for its special tokens; it gets no text */
     struct cutter cutter;
     struct chunk_writer writer;
     struct input_warnings watch;
     struct progress progress;
-    uint64_t n_bytes; /* read of text by value */
+    uint64_t n_bytes; /* bytes of text by value read so far */
 };
 
 /* ---- Rules ---- */
 
-/* Sets up the cutter from the rules; and checks that bpe-count will accept them. */
+/* Sets up the cutter from the rules, and checks that bpe-count will accept them. */
 static int set_cutter(struct chunker *c, const struct rules *r, enum form form, struct err *e)
 {
     const struct pretoken_sink nowhere = {0};
@@ -77,7 +77,7 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 static int set_special(struct chunker *c, struct rules *r, struct err *e)
 {
     const struct chunk_options *o = &c->opt;
-    if (o->model && !o->special.n) /* added tokens of a model that are not special are found in any case */
+    if (o->model && !o->special.n) /* added tokens of a model that are not special are always found */
         return model_rules_special(r, &c->model, o->no_special, e);
     r->special = calloc(o->special.n + 1, sizeof *r->special);
     if (!r->special)
@@ -105,9 +105,9 @@ static int make_rules(struct chunker *c, struct err *e)
     return rc;
 }
 
-/* ---- The run ---- */
+/* ---- Running ---- */
 
-/* Makes the watch search for the default special token, if -s has replaced it by others that do not contain it. */
+/* Searches the text for the default special token if -s replaced it by others that do not contain it. */
 static void set_watch(struct chunker *c)
 {
     const struct chunk_options *o = &c->opt;
@@ -125,7 +125,7 @@ static int set_sources(struct chunker *c, struct err *e)
     if (make_rules(c, e))
         return -1;
     set_watch(c);
-    /* If special tokens can overlap, the one right before a piece may depend on text far before it. */
+    /* If special tokens can overlap, the one just before a piece may depend on text far before it. */
     bool by_value = o->inline_text || (o->model && !cut_takes_files(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
@@ -134,7 +134,7 @@ static int set_sources(struct chunker *c, struct err *e)
     return 0;
 }
 
-/* Sets rules and inputs from a list of what is wanted. */
+/* Sets rules and inputs from a list of wanted ranges (--only). */
 static int set_wanted(struct chunker *c, struct err *e)
 {
     const struct chunk_options *o = &c->opt;
@@ -154,7 +154,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     return resume_ranges_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, &c->watch, e);
 }
 
-/* Remarks on the text that was read. */
+/* Prints warnings about the text that was read. */
 static void note_found(const struct input_warnings *w)
 {
     char text[FORMAT_GUESS_TEXT];
@@ -165,7 +165,8 @@ static void note_found(const struct input_warnings *w)
                            "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");
 }
 
-/* Of text by value only: by reference this program has soon done, and bpe-sum shows what was counted. */
+/* Shows progress for text by value only: by reference this program finishes early, and bpe-sum shows what was counted.
+ */
 static void show_progress(void *ctx, uint64_t bytes)
 {
     struct chunker *c = ctx;
@@ -199,14 +200,14 @@ static int run(void *ctx, struct err *e)
     return fd_close_stdout(e);
 }
 
-/* Without it the programs downstream would only see that something is missing. Of a text that was cut off, no more is
- * known. */
+/* Without it, programs downstream would only see that something is missing. Nothing more is known of a text that was
+ * cut off. */
 static void send_failure(void *ctx, const struct err *e)
 {
     struct chunker *c = ctx;
     if (e->code == EX_TEMPFAIL)
         return;
-    if (!c->opt.only || c->writer.sources.n) /* else the run is not known yet */
+    if (!c->opt.only || c->writer.sources.n) /* otherwise the run is not known yet */
         chunk_writer_fail(&c->writer, e);
 }
 

@@ -1,10 +1,10 @@
 /* bpe-count - counts the pretokens of chunks.
  *
- * Records in, counts out; any number of these processes may share the work. A process counts its input in one table
- * (one for each run), and writes the table at the end, or when the table or the text counted gets large, as a batch:
- * words, then a commit that says what was covered. A process that dies writes no commit, so none of its open batch
- * counts. Inside a piece, which may be all of a large file, a table that gets large is written and emptied, too; the
- * batch stays open to the end of the piece.
+ * Records in, counts out; any number of these processes may share the work. A process counts its input in one table per
+ * run, and writes the table as a batch at the end, or when the table or the text counted gets large. A batch is words,
+ * then a commit that states which text it covers. A process that dies writes no commit, so its open batch does not
+ * count. Inside a piece, which may be a whole large file, a table that gets large is written and emptied, too; the
+ * batch remains open until the end of the piece.
  */
 #include "base/cli/program.h"
 #include "base/io/codec.h"
@@ -74,7 +74,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
 static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
-    enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens that are worth writing, however little memory is allowed */
+    enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens worth writing, however little memory is allowed */
     struct worker *w = ctx;
     struct counter *c = r->work;
     chunk_run_pretokenizer(r, &c->pretokenizer);
@@ -83,7 +83,7 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     return used >= 0 && large && put_words(w, r, e) ? -1 : used;
 }
 
-/* A batch of which words have been written ends with the piece: so only one is ever open. */
+/* A batch whose words have been partly written ends with the piece, so only one is ever open. */
 static bool is_full(void *ctx, const struct chunk_run *r)
 {
     const struct worker *w = ctx;
@@ -91,7 +91,7 @@ static bool is_full(void *ctx, const struct chunk_run *r)
     return w->begun || table_bytes(&c->table) >= w->opt.memory;
 }
 
-/* Ends the open batch: the words that are left, then a commit with the ranges they cover. */
+/* Ends the open batch: the remaining words, then a commit with the ranges that the batch covers. */
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct worker *w = ctx;

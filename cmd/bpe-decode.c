@@ -1,4 +1,4 @@
-/* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
+/* bpe-decode - ids in, their bytes out: exactly the text that was encoded. */
 #include "base/cli/program.h"
 #include "base/io/codec.h"
 #include "base/io/fd.h"
@@ -27,15 +27,16 @@ struct decoding {
     struct outfile outfile;
     int fd;         /* of the output */
     const char *to; /* its name */
-    struct buf in;  /* what was read and not decoded yet */
-    struct buf ids; /* of ids in decimal, those in there */
+    struct buf in;  /* bytes read and not yet decoded */
+    struct buf ids; /* for ids in decimal: the ids in `in` */
     struct buf out;
     const char *name; /* of the input */
-    uint64_t n_ids;   /* of it, that were decoded */
-    uint64_t line;    /* ids in decimal: in which `in` begins */
+    uint64_t n_ids;   /* ids of this input that were decoded */
+    uint64_t line;    /* for ids in decimal: the line in which `in` begins */
 };
 
-/* Writes the first n bytes of what waits. After an error nothing is left to be written again. */
+/* Writes the first n bytes of the waiting output. After an error, discards all of it, so that nothing is written twice.
+ */
 static int write_out(struct decoding *d, size_t n, struct err *e)
 {
     int rc = fd_write(d->fd, d->out.p, n, d->to, e);
@@ -46,8 +47,8 @@ static int write_out(struct decoding *d, size_t n, struct err *e)
     return rc;
 }
 
-/* Writes the bytes of n ids. Returns how many it has decoded: all before one that is none of the model's. -1: they
- * cannot be written. */
+/* Writes the bytes of n ids. Returns how many it decoded: all before the first that is not in the model. -1: write
+ * error, or out of memory. */
 static ptrdiff_t decode_ids(struct decoding *d, const unsigned char *p, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n;) {
@@ -56,7 +57,7 @@ static ptrdiff_t decode_ids(struct decoding *d, const unsigned char *p, size_t n
             return -1;
         i += (size_t)done;
         if (d->out.len >= DECODER_MANY) {
-            /* Writes of whole pages, of 256 KB and more, are what file systems take fastest. */
+            /* File systems are fastest with writes of whole pages, of 256 KB or more. */
             if (write_out(d, d->out.len - d->out.len % DECODER_MANY, e))
                 return -1;
         } else if (i < n) {
@@ -66,7 +67,7 @@ static ptrdiff_t decode_ids(struct decoding *d, const unsigned char *p, size_t n
     return (ptrdiff_t)n;
 }
 
-/* Decodes the ids that have come; what is read of one that has not is left. */
+/* Decodes the ids that were read completely; leaves the bytes of an incomplete one. */
 static int decode_raw(struct decoding *d, struct err *e)
 {
     const unsigned width = d->decoder.width;
@@ -87,7 +88,7 @@ static int decode_raw(struct decoding *d, struct err *e)
     return 0;
 }
 
-/* The same of n bytes of ids in decimal from `at` on; ended: no more will come. Returns how many bytes were used. */
+/* The same for n bytes of ids in decimal from `at` on; ended: no more will come. Returns how many bytes were used. */
 static ptrdiff_t decode_decimal(struct decoding *d, size_t at, size_t n, bool ended, struct err *e)
 {
     enum { WIDTH = 4 };
@@ -113,7 +114,7 @@ static ptrdiff_t decode_decimal(struct decoding *d, size_t at, size_t n, bool en
     return used;
 }
 
-/* A line is a document: if documents begin in a way of their own, it is decoded alone. */
+/* A line is a document. If decoding depends on where a document begins, each line is decoded separately. */
 static int decode_text(struct decoding *d, bool ended, struct err *e)
 {
     size_t at = 0;
@@ -135,11 +136,11 @@ static int decode_text(struct decoding *d, bool ended, struct err *e)
     return 0;
 }
 
-/* An array of NumPy is raw ids after its header: magic, version, the header's length, and a dict of Python (see
+/* Refuses a NumPy array, which is raw ids after a header: magic, version, the header's length, and a Python dict (see
  * numpy/lib/format.py). -1: it is one. */
 static int refuse_npy(const struct decoding *d, struct err *e)
 {
-    enum { MAGIC = 6, VERSION = 2, SHORT = 2, LONG = 4, HEADER = 128 /* bytes of it in which the type is */ };
+    enum { MAGIC = 6, VERSION = 2, SHORT = 2, LONG = 4, HEADER = 128 /* bytes that contain the type */ };
     const unsigned char *p = d->in.p;
     if (d->in.len < HEADER || memcmp(p, "\x93NUMPY", MAGIC) != 0 || p[MAGIC] < 1 || p[MAGIC] > 3)
         return 0;
@@ -156,7 +157,7 @@ static int refuse_npy(const struct decoding *d, struct err *e)
                   at + load_le(p + MAGIC + VERSION, width) + 1, narrow ? "u16" : "u32");
 }
 
-/* Looks at how a file begins. -1: as something that is not raw ids. */
+/* Looks at the beginning of a file. -1: it is not raw ids. */
 static int look_at_start(const struct decoding *d, struct err *e)
 {
     if (record_begins(d->in.p, d->in.len))
@@ -165,7 +166,7 @@ static int look_at_start(const struct decoding *d, struct err *e)
     return refuse_npy(d, e);
 }
 
-/* Decodes what is read of a file up to its end. */
+/* Decodes a file up to its end. */
 static int decode_stream(struct decoding *d, int fd, struct err *e)
 {
     bool text = d->opt.format == DECODE_TEXT;
@@ -182,7 +183,7 @@ static int decode_stream(struct decoding *d, int fd, struct err *e)
     return 0;
 }
 
-/* Does not use input.h: raw ids may look like a compressed file. */
+/* Does not use input.h, because raw ids may look like a compressed file. */
 static int decode_file(struct decoding *d, const char *path, struct err *e)
 {
     struct fd_stamp then;

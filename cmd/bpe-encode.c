@@ -1,7 +1,7 @@
 /* bpe-encode - text or chunks in, ids out.
  *
- * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, however they were
- * distributed, or raw ids if the order of the chunks is kept.
+ * Text becomes raw ids, as training programs read them. Chunks (from bpe-chunk) become token records, in whatever order
+ * they arrive, or raw ids if the order of the chunks is kept.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -59,7 +59,7 @@ static int read_model(struct encoding *p, struct err *e)
     return encoder_init(&p->encoder.encoder, &p->model, p->encoder.out.piece.width == 4, e);
 }
 
-/* ---- Remarks while encoding ---- */
+/* ---- Messages while encoding ---- */
 
 static void show_progress(void *ctx, uint64_t bytes)
 {
@@ -71,14 +71,14 @@ static void show_progress(void *ctx, uint64_t bytes)
 static void note_skipped(void *ctx, uint64_t n, struct str first)
 {
     const struct encoding *p = ctx;
-    bool none = p->is_text && p->n_bytes == 0; /* of chunks, others may have the rest */
+    bool none = p->is_text && p->n_bytes == 0; /* with chunks, other processes may have the rest */
     program_note(NAME, "%s%llu lines were left out; the first: %.*s%s", none ? "no text is left: " : "",
                  (unsigned long long)n, (int)first.len, (const char *)first.p, none ? "; see --jsonl=FIELD" : "");
 }
 
 /* ---- Inputs ---- */
 
-/* The first input decides the output format, if no option did. */
+/* The first input decides the output format, unless an option did. */
 static int set_format(struct encoding *p, enum id_format by_input, struct err *e)
 {
     enum id_format *format = &p->encoder.out.format;
@@ -97,7 +97,7 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
         *format == IDS_RECORDS ? PROGRAM_FOR_RECORDS : "ids go into a pipe or a file (-f text shows them)", e);
 }
 
-/* Before standard input is read: ids whose turn comes meanwhile are written. */
+/* Called before standard input is read, to write ids whose turn comes meanwhile. */
 static int on_idle(void *ctx, struct err *e)
 {
     struct encoding *p = ctx;
@@ -163,10 +163,8 @@ static int encode_file(struct encoding *p, const char *path, uint64_t source, st
     return rc;
 }
 
-/* Without a model nothing is encoded. But if chunks are read, records would be written, and the program that reads
- * them must learn that there are none and why: so all chunks are read, promises are passed on, and a failure is sent
- * last.
- */
+/* Without a model nothing can be encoded. But the program that expects token records must learn that there are none,
+ * and why: so all chunks are read, promises are passed on, and a failure is sent last. */
 static void refuse_chunks(struct encoding *p)
 {
     const struct encode_options *o = &p->opt;
@@ -189,7 +187,7 @@ static void refuse_chunks(struct encoding *p)
     buf_free(&first);
 }
 
-/* All was read; failed: *e says why. A text is like a record. */
+/* Ends the output in turns after all input was read; failed: *e has the reason. A text counts as a record. */
 static int end_turns(struct encoding *p, bool failed, struct err *e)
 {
     struct err later = {0}, *why = failed ? &later : e;

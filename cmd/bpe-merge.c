@@ -1,7 +1,7 @@
 /* bpe-merge - learns the merges: a sum in, a model out.
  *
- * Pattern and special tokens come with the sum; --add-special names more of these. The model is written only when all
- * of it is known and nothing has failed.
+ * Pattern and special tokens come with the sum; --add-special adds special tokens. The model is written only when it is
+ * complete and nothing has failed.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -26,7 +26,7 @@
 
 #define NAME "bpe-merge"
 
-/* Of some pretokens: how many there are, how often they occur together. */
+/* For some pretokens: how many are distinct, and their total count. */
 struct amount {
     uint64_t distinct, total;
 };
@@ -35,7 +35,7 @@ struct merger {
     struct merge_options opt;
     struct trainer *trainer;
     struct amount kept, left_out; /* left_out: by --min-count */
-    char memory[200];             /* what learning takes */
+    char memory[200];             /* message: the memory needed for learning */
     struct ledger ledger;
     struct batch_stores stores;
     struct rules rules;
@@ -69,7 +69,7 @@ static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
     int incomplete = ledger_finish(l, "", e);
-    bool passed_on = m->opt.partial && l->n_batches && !l->lost; /* what failed is missing in the sum, which says so */
+    bool passed_on = m->opt.partial && l->n_batches && !l->lost; /* the sum records that failed ranges are missing */
     if (incomplete && !passed_on && (e->code != EX_TEMPFAIL || l->n_failures))
         return -1;
     if (ledger_n_seen(l) == 0)
@@ -91,8 +91,8 @@ static int check_sum(struct merger *m, struct err *e)
                    err_text(e, why));
 }
 
-/* Notes how much memory learning takes, and if there is less, the --min-count with which that is enough, as far as the
- * sum was read. Returns whether there is enough. */
+/* Formats how much memory learning needs for the part of the sum read so far, and if less is available, the --min-count
+ * that makes it fit. Returns whether there is enough. */
 static bool note_memory(struct merger *m, bool all_read)
 {
     const uint64_t need = trainer_memory(m->trainer, m->opt.tie, 1), have = memory_limit();
@@ -124,7 +124,7 @@ static void say_left_out(const struct merger *m)
                  (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct), places, percent);
 }
 
-/* Adds the special tokens of the model that were text as any other in what was counted. */
+/* Adds special tokens of the model that were ordinary text when counting. */
 static int add_special(struct rules *r, const struct option_texts *more, struct err *e)
 {
     size_t n = r->n_special, known = n;
@@ -169,7 +169,8 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
     progress_show(&m->progress, done, goal, false, "merges");
 }
 
-/* Gives tokens their ids. A special token that is the spelling of another token's bytes would have the same id. */
+/* Gives tokens their ids. Refuses a special token that is spelled like another token's bytes: both would have one id.
+ */
 static int assign(struct model *model, const struct learned *learned, const struct merge_options *o, struct err *e)
 {
     if (assign_ids(model, learned, o->format, e))
@@ -189,7 +190,7 @@ static int assign(struct model *model, const struct learned *learned, const stru
     return 0;
 }
 
-/* Sets the pattern as the model names it. */
+/* Sets the pattern in the form that models use. */
 static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 {
     const struct rules *r = &m->rules;
@@ -206,7 +207,7 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
     return 0;
 }
 
-/* What is wrong without merges, too, is said at once. */
+/* Tries to write a model without merges, to report most errors before learning. */
 static int try_format(struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
@@ -248,7 +249,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
     progress_part(&m->progress, "writing the model", "");
     if (rc)
         return -1;
-    trainer_free(m->trainer); /* as early as possible, because the model may be large */
+    trainer_free(m->trainer); /* early, because the model may be large */
     m->trainer = NULL;
     *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
@@ -289,7 +290,7 @@ static int run(void *ctx, struct err *e)
     progress_part(&m->progress, "reading the sum", "");
     bool all_read = read_sum(m, e) == 0;
     bool enough = !m->trainer || note_memory(m, all_read);
-    if (all_read && !enough) /* said now, because the system may let it begin, and then kill it */
+    if (all_read && !enough) /* print it now: the system may let learning start, and then kill it */
         program_note(NAME, "%s", m->memory);
     if (all_read)
         say_left_out(m);

@@ -1,6 +1,6 @@
 /* bpe-model - converts and describes models: any format in, any format out.
  *
- * Ids stay the same. If the other format cannot express the model, that is an error, and nothing is written.
+ * Ids do not change. If the other format cannot express the model, nothing is written, and the program fails.
  */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
@@ -22,7 +22,7 @@
 
 /* ---- Describing ---- */
 
-/* Appends text with control characters as \xHH, so that it stays one line. */
+/* Appends text with control characters as \xHH, so that it remains one line. */
 static int put_text(struct buf *out, const void *text, size_t len, struct err *e)
 {
     const unsigned char *p = text;
@@ -74,7 +74,7 @@ static int put_special(struct buf *out, const struct model *m, struct err *e)
     return 0;
 }
 
-/* A special token that the model's files name, if they do. */
+/* A special token with a role, if the model's files name one. */
 static int put_role(struct buf *out, const char *role, const struct model_special *s, struct err *e)
 {
     return s && (buf_printf(out, e, "%s: %lu ", role, (unsigned long)s->id) || put_text(out, s->p, s->len, e) ||
@@ -121,7 +121,7 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
                : 0;
 }
 
-/* What splits text into pretokens. */
+/* The component that splits text into pretokens. */
 static const char *scanner_name(const struct model *m)
 {
     return token_pairs_apply(m)  ? "pairs"
@@ -131,7 +131,7 @@ static const char *scanner_name(const struct model *m)
                                  : "unknown";
 }
 
-/* By which code text is encoded. */
+/* Which implementation encodes text. */
 static int put_paths(struct buf *out, const struct model *m, struct err *e)
 {
     struct pretoken_encoder encoder = {0};

@@ -1,8 +1,7 @@
 /* bpe-shard - token ids in, files for training programs out: in order or shuffled, each document exactly once.
  *
- * Reads the records of any number of bpe-encode processes, in any order. What has come is kept in a journal, so that a
- * run that was killed goes on where it was; shards appear when they are complete and on disk, and manifest.json lists
- * them.
+ * Reads the records of any number of bpe-encode processes, in any order. A journal keeps the records received, so that
+ * a killed job can resume. Shards appear when they are complete and on disk, and manifest.json lists them.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -32,7 +31,7 @@ struct sharder {
 
 /* ---- The work ---- */
 
-/* One line for each shard, for scripts. */
+/* Prints one line per shard, for scripts. */
 static int tell(void *ctx, const struct manifest_shard *shard, struct err *e)
 {
     struct sharder *s = ctx;
@@ -104,7 +103,7 @@ static int on_idle(void *ctx, struct err *e)
     return shard_pipeline_due(s->pipeline, e);
 }
 
-/* What can be done about missing ranges. */
+/* What the user can do about missing ranges. */
 static const char *advice(const struct shard_pipeline_options *o, char *to, size_t n)
 {
     if (o->missing)
@@ -132,7 +131,7 @@ static void note_skipped(const struct sharder *s)
 {
     char text[ERR_TEXT];
     const struct shard_pipeline_progress p = shard_pipeline_progress(s->pipeline);
-    bool none = p.tokens == 0 && p.shards == 0; /* also none of a run before this one, which it goes on with */
+    bool none = p.tokens == 0 && p.shards == 0; /* none from an earlier execution, either */
     const char *skipped = p.coverage ? coverage_skipped_text(p.coverage, none, text, sizeof text) : NULL;
     if (skipped)
         program_note(NAME, "%s", skipped);

@@ -1,8 +1,8 @@
 /* bpe-sum - adds up counts, and proves that every byte was counted exactly once.
  *
  * Reads the counts of any number of bpe-count processes, in any order, and writes one sum, sorted by bytes, if it is
- * complete. A sum consists of counts again, so sums of sums work the same way. Counts that exceed the memory (-S) go to
- * sorted segments on disk.
+ * complete. A sum is itself counts, so sums can be summed. Counts that exceed the memory (-S) go to sorted segments on
+ * disk.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -29,15 +29,15 @@ struct summer {
     struct progress progress;
     struct buf out;
     char advice[300];
-    const char *again; /* the first input that brought only what was counted before; NULL: none did */
-    int n_again;       /* how many did */
+    const char *again; /* the first input with only counts already seen; NULL: none */
+    int n_again;       /* how many such inputs */
 };
 
 static void show_progress(void *ctx)
 {
     struct summer *s = ctx;
     const struct coverage *c = &s->sum.ledger.coverage;
-    if (c->promised && !c->by_value) /* else bpe-chunk shows how much it has read */
+    if (c->promised && !c->by_value) /* otherwise bpe-chunk shows how much it has read */
         progress_show(&s->progress, c->covered, c->promised, true, "counted");
 }
 
@@ -92,7 +92,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* Whether the counts that were read still exist after this program has ended. */
+/* Whether the counts still exist after this program has ended. */
 static bool are_kept(const struct sum_options *o)
 {
     bool kept = true;
@@ -101,7 +101,7 @@ static bool are_kept(const struct sum_options *o)
     return kept || o->partial;
 }
 
-/* What can be done about missing ranges. */
+/* What the user can do about missing ranges. */
 static const char *advice(const struct sum_options *o, char *to, size_t n)
 {
     if (!are_kept(o))
@@ -122,7 +122,7 @@ static void note_skipped(const struct summer *s, bool complete)
         program_note(NAME, "%s", skipped);
 }
 
-/* Inputs that add nothing, as of a list in which a file is twice. */
+/* Reports inputs that add nothing, such as a file listed twice. */
 static void note_again(const struct summer *s)
 {
     char more[80] = "";
@@ -133,7 +133,7 @@ static void note_again(const struct summer *s)
     program_note(NAME, "%s: all of its counts came before%s; they count once", s->again, more);
 }
 
-/* Writes what there is, though it is incomplete for the reason given. */
+/* Writes an incomplete sum; why: the reason that it is incomplete. */
 static int write_partial(struct summer *s, const struct err *why, struct err *e)
 {
     char text[ERR_TEXT];
@@ -141,10 +141,9 @@ static int write_partial(struct summer *s, const struct err *why, struct err *e)
     if (!s->opt.quiet || !missing_only)
         program_note(NAME, "%s%s", err_text(why, text),
                      why->code != EX_TEMPFAIL && s->sum.ledger.n_overlapping ? LEDGER_LEFT_OUT : "");
-    if (coverage_n_runs(&s->sum.ledger.coverage) == 0) /* nothing came in */
+    if (coverage_n_runs(&s->sum.ledger.coverage) == 0) /* no input */
         return fd_close_stdout(e);
-    bool any =
-        s->sum.ledger.coverage.rules.len > 0; /* else there are runs, but no end of a batch has come, nor a promise */
+    bool any = s->sum.ledger.coverage.rules.len > 0; /* if not: runs were seen, but no complete batch and no promise */
     s->out.len = 0;
     if (ledger_put_failures(&s->sum.ledger, &s->out, e) ||
         (!any && coverage_put_seen(&s->sum.ledger.coverage, &s->out, e)) ||

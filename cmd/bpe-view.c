@@ -1,7 +1,8 @@
 /* bpe-view - shows records as text, checks them, or writes them as lines of base64 and back.
  *
- * Counts are lines `count TAB pretoken`, for sort(1) and grep(1); every other record is a line that begins with `#`,
- * followed by its contents. Neither can be read back; what carries lines of text alone gets the records as base64.
+ * Counts become lines `count TAB pretoken`, for sort(1) and grep(1). Any other record becomes a line that begins with
+ * `#`, followed by its contents. Neither can be read back; a transport that carries only lines of text needs the
+ * records as base64.
  */
 #include "base/cli/program.h"
 #include "base/io/codec.h"
@@ -29,7 +30,7 @@ struct viewer {
     struct buf out;
     uint64_t n_records;
     uint64_t plain;      /* --check: bytes of text in chunks, and in ranges of files that are not compressed; */
-    uint64_t compressed; /* and of files in ranges of compressed ones */
+    uint64_t compressed; /* and bytes of compressed files in ranges */
     struct record_text text;
 };
 
@@ -86,7 +87,7 @@ static int check_record(struct viewer *v, const struct record *rec, const char *
     return c.text.len ? cover(v, c.run, c.rules, &range, ACCESS_VALUE, 0, stream, e) : 0;
 }
 
-/* How much text there is: of compressed files by reference, only who has read them knows. */
+/* How much text there is. For compressed files by reference, only the programs that read them know. */
 static void put_size(const struct viewer *v, char *to, size_t n)
 {
     const struct coverage *c = &v->ledger.coverage;
@@ -146,7 +147,7 @@ static int run(void *ctx, struct err *e)
     return 0;
 }
 
-/* Between programs of a line, the next one has to know that this is not all. */
+/* In a pipeline, the next program must learn that the records are incomplete. */
 static void send_failure(void *ctx, const struct err *why)
 {
     struct viewer *v = ctx;

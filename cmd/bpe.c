@@ -1,10 +1,10 @@
-/* bpe - the everyday commands, and a front end for all others, as git has one: `bpe train` runs the pipeline train.
+/* bpe - the bpe command, a front end for all subcommands, like git: `bpe train` runs the training pipeline.
  *
- * A command is a part of this program (cmd/bpe/), or a file in another language that can be executed, in pipelines/
- * (installed: libexec/bpetools), whose second line says what it is for and whose name has no dot. `bpe slurm train`
- * runs slurm/train there, and `bpe ray train` ray/train.py. The programs are those beside this one.
+ * A subcommand is part of this program (cmd/bpe/), or an executable file in another language in pipelines/ (installed:
+ * libexec/bpetools). The second line of such a file describes it, and its name has no dot. `bpe slurm train` runs
+ * slurm/train there, and `bpe ray train` runs ray/train.py. The programs bpe-* are found in the directory of this one.
  *
- * Exit status: that of the command; 64 if there is no such command; 127 if what runs it is not installed.
+ * Exit status: that of the subcommand; 64 if there is none of that name; 127 if its interpreter is not installed.
  */
 #include "base/cli/program.h"
 #include "base/io/codec.h"
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
     static struct err e;
     static char text[ERR_TEXT];
-    signal(SIGUSR1, SIG_IGN); /* it asks how far a command is, and must not end one that does not say, or not yet */
+    signal(SIGUSR1, SIG_IGN); /* it asks for progress, and must not end a command that does not report it, or not yet */
     script_note_streams();
     fd_prepare();
     int status = installed_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);

@@ -1,10 +1,12 @@
-/* programs.c - all programs in one file, for wheels, which would have what they share ten times (Makefile: ONE=1).
+/* programs.c - all programs in one executable, for wheels, which would otherwise contain the shared code ten times
+ * (Makefile: ONE=1).
  *
- * It is named bpe, and does what its argv[0] says; start.c is what stands beside it under the other names. */
+ * The executable is named bpe, and runs the program that argv[0] names. start.c is installed next to it under the other
+ * names. */
 #include <string.h>
 #include <sys/prctl.h>
 
-/* PROGRAMS, of the Makefile: PROGRAM(bpe) PROGRAM(bpe_chunk) ... */
+/* PROGRAMS is set by the Makefile: PROGRAM(bpe) PROGRAM(bpe_chunk) ... */
 #define PROGRAM(name) int name##_main(int argc, char **argv);
 PROGRAMS
 #undef PROGRAM
@@ -16,7 +18,7 @@ static const struct {
 #define PROGRAM(name) {#name, name##_main},
     PROGRAMS};
 
-/* Whether a word is the name, which has _ where the word has -. */
+/* Whether a word equals the name, which has _ where the word has -. */
 static int is_name(const char *word, const char *name)
 {
     while (*word && (*word == *name || (*word == '-' && *name == '_')))
@@ -29,7 +31,7 @@ int main(int argc, char **argv)
     const char *slash = argc ? strrchr(argv[0], '/') : NULL, *word = slash ? slash + 1 : argc ? argv[0] : "";
     for (size_t i = 1; i < sizeof programs / sizeof *programs; i++) {
         if (is_name(word, programs[i].name)) {
-            prctl(PR_SET_NAME, word); /* as ps(1) shows it; else that is the name of the file */
+            prctl(PR_SET_NAME, word); /* ps(1) would show the name of the file */
             return programs[i].main(argc, argv);
         }
     }

@@ -1,8 +1,9 @@
-/* start.c - a program that becomes `bpe`, which stands beside it and does what argv[0] says: its own name (programs.c).
+/* start.c - executes `bpe` in its own directory, with its own name as argv[0], by which bpe chooses the program
+ * (programs.c).
  *
- * Without the C library it takes a thousand bytes, and no time.
+ * It does without the C library, so it is about a thousand bytes and starts instantly.
  *
- * Exit status: 127 if there is no bpe. */
+ * Exit status: 127 if bpe cannot be executed. */
 #include <asm/unistd.h>
 #include <linux/auxvec.h>
 #include <linux/fcntl.h>
@@ -43,7 +44,7 @@ static long text_len(const char *text)
     return n;
 }
 
-/* What follows the last slash of text[0 .. n). */
+/* The index after the last slash of text[0 .. n). */
 static long name_at(const char *text, long n)
 {
     while (n > 0 && text[n - 1] != '/')
@@ -56,7 +57,7 @@ static void say(const char *text)
     call(__NR_write, 2, (long)text, text_len(text), 0);
 }
 
-/* The file that was executed, as execve(2) was told it. */
+/* The file that was executed, as passed to execve(2). */
 static const char *executed(char **environment)
 {
     while (*environment)
@@ -67,7 +68,7 @@ static const char *executed(char **environment)
     return pair[0] == AT_EXECFN ? (const char *)pair[1] : "";
 }
 
-/* stack: the number of arguments, the arguments, NULL, the environment, NULL, what the kernel adds. */
+/* stack: the number of arguments, the arguments, NULL, the environment, NULL, the auxiliary vector. */
 __attribute__((noreturn, used)) void start(long *stack)
 {
     static char path[PATH_MOST + sizeof "bpe"], name[PATH_MOST + 1];
