@@ -161,8 +161,8 @@ static void note_found(const struct input_warnings *w)
     if (w->guess.found)
         program_note(NAME, "%s", format_guess_text(&w->guess, text));
     if (w->has_token)
-        program_note(NAME, "the text has " CHUNK_SPECIAL ", which is no special token where -s names others: it is "
-                           "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");
+        program_note(NAME, "the text has " CHUNK_SPECIAL ", which is not named by -s, so it is counted as text; "
+                           "add -s '" CHUNK_SPECIAL "' if documents end with it");
 }
 
 /* Shows progress for text by value only: by reference this program finishes early, and bpe-sum shows what was counted.
@@ -186,7 +186,7 @@ static int run(void *ctx, struct err *e)
     c->writer.status = (int)o->status;
     c->writer.dealt = o->dealt;
     if (o->has_status && fcntl(c->writer.status, F_GETFD) < 0)
-        return err_set(e, EX_USAGE, "--input-status %d: no open descriptor", c->writer.status);
+        return err_set(e, EX_USAGE, "--input-status %d: not an open descriptor", c->writer.status);
     progress_start(&c->progress, NAME);
     progress_part(&c->progress, "", "bytes");
     int rc = source_options_files(&o->source, &o->files, &o->n_files, e) ||

@@ -77,7 +77,7 @@ static int decode_raw(struct decoding *d, struct err *e)
         return -1;
     if ((size_t)done < n) {
         bool packed = !d->n_ids && decompressor_knows(d->in.p, d->in.len); /* ids may begin like that, too */
-        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); %s",
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is not in the model (%s); %s",
                       (unsigned long)load_le(d->in.p + (size_t)done * width, width),
                       (unsigned long long)(d->n_ids + (size_t)done), d->opt.model,
                       packed ? "the file looks compressed: decompress it first" : "see -d");
@@ -102,7 +102,7 @@ static ptrdiff_t decode_decimal(struct decoding *d, size_t at, size_t n, bool en
     if (done < 0)
         return -1;
     if ((size_t)done < n_ids) {
-        err_set(e, EX_DATAERR, "id %lu is none of the model's (%s)",
+        err_set(e, EX_DATAERR, "id %lu is not in the model (%s)",
                 (unsigned long)load_le(d->ids.p + (size_t)done * WIDTH, WIDTH), d->opt.model);
         return err_place_line(e, d->name, id_text_line(p, (size_t)done, line));
     }
@@ -151,9 +151,9 @@ static int refuse_npy(const struct decoding *d, struct err *e)
     const bool narrow = memmem(p, HEADER, "'<u2'", 5);
     if (!narrow && !memmem(p, HEADER, "'<u4'", 5) && !memmem(p, HEADER, "'<i4'", 5))
         return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
-                      "this is an array of NumPy, whose numbers are not uint16 or uint32: save them as one of these");
+                      "this is a NumPy array that is not uint16 or uint32; save it as one of these types");
     return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
-                  "this is an array of NumPy; its ids: tail -c +%zu FILE | bpe-decode -d %s ...",
+                  "this is a NumPy array; to decode its ids: tail -c +%zu FILE | bpe-decode -d %s ...",
                   at + load_le(p + MAGIC + VERSION, width) + 1, narrow ? "u16" : "u32");
 }
 

@@ -73,13 +73,14 @@ static int check_sum(struct merger *m, struct err *e)
     if (incomplete && !passed_on && (e->code != EX_TEMPFAIL || l->n_failures))
         return -1;
     if (ledger_n_seen(l) == 0)
-        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "no sum came in; counts go through bpe-sum first");
+        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "the input has no sum; pass the counts through bpe-sum first");
     if (l->n_summaries + l->n_batches == 0)
         return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "the sum is cut off before its end; make it again");
     if (ledger_n_seen(l) > 1)
         return l->n_summaries == ledger_n_seen(l)
-                   ? err_set(e, EX_DATAERR, "several sums came in; add them up with bpe-sum first")
-                   : err_set(e, EX_TEMPFAIL, "counts came in that are not added up; they go through bpe-sum first");
+                   ? err_set(e, EX_DATAERR, "the input has several sums; add them up with bpe-sum first")
+                   : err_set(e, EX_TEMPFAIL,
+                             "the input has counts that are not added up; pass them through bpe-sum first");
     if ((l->n_summaries == 1 && !incomplete) || m->opt.partial)
         return 0;
     if (!incomplete)
@@ -105,11 +106,11 @@ static bool note_memory(struct merger *m, bool all_read)
     num_bytes(has, sizeof has, (double)have);
     if (min)
         snprintf(to + n, room - (size_t)n,
-                 all_read ? "; the %s there are suffice with --min-count=%llu"
-                          : "; the %s there are need --min-count=%llu or more",
+                 all_read ? "; the %s available suffice with --min-count=%llu"
+                          : "; the %s available require --min-count=%llu or more",
                  has, (unsigned long long)min);
     else if (need > have)
-        snprintf(to + n, room - (size_t)n, "; the %s there are suffice with no --min-count", has);
+        snprintf(to + n, room - (size_t)n, "; the %s available are too little with any --min-count", has);
     return need <= have;
 }
 

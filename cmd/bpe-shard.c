@@ -110,7 +110,7 @@ static const char *advice(const struct shard_pipeline_options *o, char *to, size
         snprintf(to, n, "encode them (bpe-chunk --only=%.200s) and give their ids with --resume", o->missing);
     else
         snprintf(to, n,
-                 "what has come is kept in %.200s for --resume; --missing=FILE writes what is missing as work to do",
+                 "%.200s keeps the ids received, for --resume; --missing=FILE lists what is missing, to be encoded",
                  o->dir);
     return to;
 }

@@ -105,11 +105,12 @@ static bool are_kept(const struct sum_options *o)
 static const char *advice(const struct sum_options *o, char *to, size_t n)
 {
     if (!are_kept(o))
-        snprintf(to, n, "run the pipeline again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))");
+        snprintf(to, n,
+                 "run the pipeline again: its counts were not kept (bpe train --keep=DIR keeps them, see bpe(7))");
     else if (o->missing)
         snprintf(to, n, "run them again with bpe-chunk --only=%.200s", o->missing);
     else
-        snprintf(to, n, "--missing=FILE writes them as work to do again");
+        snprintf(to, n, "--missing=FILE lists them, to be run again");
     return to;
 }
 

@@ -31,8 +31,8 @@ static int run_engine(int argc, char **argv, struct err *e)
         return help_on(argv[1], e);
     char *file = script_of_engine(argv[1], command);
     if (!file)
-        return err_set(e, EX_USAGE, "%s%s%s: no such command of that engine; see bpe help %s", argv[1],
-                       *command ? " " : "", command, argv[1]);
+        return err_set(e, EX_USAGE, "%s%s%s: no such command; see bpe help %s", argv[1], *command ? " " : "", command,
+                       argv[1]);
     int rc = script_run(file, argv + 2, e);
     free(file);
     return rc;

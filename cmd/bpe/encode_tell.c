@@ -10,7 +10,7 @@ int encode_tell(const struct encode *x, struct job *j, const struct job_process 
     if (p->status == 128 + SIGPIPE && p->stage == ENCODE_IDS && job_may_be_unread(x->out.fd))
         return p->status; /* who reads the ids has gone away */
     if (p->status > 128 && p->stage == ENCODE_READ)
-        return err_set(e, EX_TEMPFAIL, "what reads Parquet was killed; run the same command again");
+        return err_set(e, EX_TEMPFAIL, "the Parquet reader was killed; run the same command again");
     if (p->status > 128)
         return err_set(e, p->status, "%s was killed by signal %d; run the same command again", p->name,
                        p->status - 128);

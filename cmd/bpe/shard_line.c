@@ -75,7 +75,7 @@ static int start_reader(const struct shard_asked *a, struct job *j, struct ends 
                 command_line_files(&words, (char **)(uintptr_t)a->parquet_files.words, (int)a->parquet_files.n, e) ||
                 job_pipe(d->text, e) || job_pipe(d->status, e) ||
                 !shard_start(
-                    j, &(struct job_start){.name = "what reads Parquet", .in = -1, .out = d->text[1], .stage = READ},
+                    j, &(struct job_start){.name = "the Parquet reader", .in = -1, .out = d->text[1], .stage = READ},
                     NULL, NULL, &words, e)
             ? -1
             : 0;

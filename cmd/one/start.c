@@ -89,7 +89,7 @@ __attribute__((noreturn, used)) void start(long *stack)
         call(__NR_execve, (long)path, (long)argv, (long)environment, 0);
     }
     say(name);
-    say(": bpe is not beside it, or cannot run: install all of bpetools\n");
+    say(": cannot run bpe in the same directory; reinstall bpetools\n");
     for (;;)
         call(__NR_exit_group, 127, 0, 0, 0);
 }

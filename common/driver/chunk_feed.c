@@ -63,10 +63,10 @@ static int read_head(struct chunk_feed *f, struct err *e)
     if (got <= 0)
         return got;
     if (!record_begins(f->record.p, f->record.len))
-        return err_set(e, EX_DATAERR, "what bpe-chunk writes is no record");
+        return err_set(e, EX_DATAERR, "the output of bpe-chunk is not a stream of records");
     f->len = record_length(f->record.p);
     if (f->len > RECORD_HEADER + RECORD_MAX + 1)
-        return err_set(e, EX_DATAERR, "a damaged record of bpe-chunk");
+        return err_set(e, EX_DATAERR, "the output of bpe-chunk has a damaged record");
     f->state = f->record.p[2] == RECORD_CHUNK ? FEED_VALUE : f->record.p[2] == RECORD_RANGE ? FEED_RANGES : FEED_SKIP;
     return 1;
 }
@@ -132,7 +132,7 @@ static int read_ranges(struct chunk_feed *f, struct err *e)
         return got;
     got = record_get(&rec, f->record.p, f->len, &f->payload, e);
     if (got <= 0)
-        return got < 0 ? -1 : err_set(e, EX_DATAERR, "a damaged record of bpe-chunk");
+        return got < 0 ? -1 : err_set(e, EX_DATAERR, "the output of bpe-chunk has a damaged record");
     if (range_get_head(&f->head, &f->in, &rec, e))
         return -1;
     f->files_left = f->head.n_files;

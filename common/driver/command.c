@@ -209,7 +209,7 @@ int command_options_check(struct command_options *o, const struct source_options
     if (check_jobs(o, e))
         return -1;
     if (o->via && !*o->via)
-        return err_set(e, EX_USAGE, "--via: which command?");
+        return err_set(e, EX_USAGE, "--via: missing COMMAND");
     if (!o->parquet)
         return o->has_nul_bytes || o->has_null_rows
                    ? err_set(e, EX_USAGE, "%s is for --parquet", o->has_nul_bytes ? "--nul-bytes" : "--null-rows")
@@ -218,7 +218,7 @@ int command_options_check(struct command_options *o, const struct source_options
     if (other && !o->mixed)
         return err_set(e, EX_USAGE, "--parquet and --%s exclude each other", other);
     if (n_files == 0)
-        return err_set(e, EX_USAGE, "which Parquet files? see --help");
+        return err_set(e, EX_USAGE, "--parquet: missing FILE; see --help");
     if (job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||
         option_words_add(&o->reader, e, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]) ||
         option_words_add(&o->reader, e, "--null-rows=%s", command_null_rows[o->null_rows]))
@@ -282,13 +282,13 @@ int command_input_check(struct job *j, struct err *e)
     struct stat st;
     int n = 0;
     if (isatty(0))
-        job_print(j->command, "text comes from the terminal; Ctrl-D ends it");
+        job_print(j->command, "reading text from the terminal; Ctrl-D ends it");
     if (fstat(0, &st) < 0 || !S_ISFIFO(st.st_mode))
         return 0;
     struct pollfd in = {.fd = 0, .events = POLLIN};
     while (job_wait(j, &in, 1, -1) == 0) {
     }
     return ioctl(0, FIONREAD, &n) == 0 && n == 0 && (in.revents & POLLHUP)
-               ? err_set(e, EX_TEMPFAIL, "standard input had no text: did what should write it fail?")
+               ? err_set(e, EX_TEMPFAIL, "standard input is empty: did the program that writes it fail?")
                : 0;
 }

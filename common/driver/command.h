@@ -101,19 +101,20 @@ struct command_options {
 /* Option rows for the field o, a struct command_options, of the struct `owner`. */
 /* clang-format off */
 #define COMMAND_JOBS(owner, o, what) \
-    {'j', "jobs", "JOBS", "processes that " what " (default: one a core)", OPTION_TO(TEXT, owner, o.jobs_text)}
+    {'j', "jobs", "JOBS", "processes that " what " (default: one per core)", OPTION_TO(TEXT, owner, o.jobs_text)}
 #define COMMAND_VIA(owner, o) \
-    {0, "via", "COMMAND", "have COMMAND start them, on other hosts, say: it gets the chunks and\nwhat to start", \
+    {0, "via", "COMMAND", \
+     "start them through COMMAND, on other hosts, for example: it gets the\nchunks and the worker's command line", \
      OPTION_TO(TEXT, owner, o.via)}
 #define COMMAND_PARQUET(owner, o) \
     {0, "parquet", "COLUMN", "FILEs are Parquet; the text is in COLUMN (default text): see bpe parquet", \
      OPTION_TO(TEXT, owner, o.column), .if_none = "text", OPTION_GIVEN(owner, o.parquet)}, \
-    {0, "nul-bytes", "WHAT", "a NUL byte in a text of Parquet: error (default), replace or skip", \
+    {0, "nul-bytes", "WHAT", "on a NUL byte in text from Parquet: error (default), replace or skip", \
      OPTION_TO(CHOICE, owner, o.nul_bytes), .words = command_nul_bytes, OPTION_GIVEN(owner, o.has_nul_bytes)}, \
-    {0, "null-rows", "WHAT", "a row of Parquet without text: empty (default) or skip", \
+    {0, "null-rows", "WHAT", "on a Parquet row without text: empty (default) or skip", \
      OPTION_TO(CHOICE, owner, o.null_rows), .words = command_null_rows, OPTION_GIVEN(owner, o.has_null_rows)}
 #define COMMAND_PROGRESS(owner, o) \
-    {0, "progress", "SECONDS", "print how far the work is, a line each so often; json[,SECONDS]: as JSON", \
+    {0, "progress", "SECONDS", "print a line of progress every SECONDS; json[,SECONDS]: as JSON", \
      OPTION_TO(TEXT, owner, o.progress), .words = watch_words, .check = watch_option}, \
     MONITORING_OPTION(owner, o.monitor)
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
@@ -124,7 +125,7 @@ struct command_options {
     {0, "normalize", "FORM", "--normalize: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "no-special", NULL, "--no-special: the model decides that; leave it out", .kind = OPTION_REFUSED}
 #define COMMAND_BY_ITSELF(name, argument) /* for options about missing work */ \
-    {0, name, argument, "--" name ": the same command does what is missing by itself; leave it out", \
+    {0, name, argument, "--" name ": leave it out; to do what is missing, run the same command again", \
      .kind = OPTION_REFUSED}
 #define COMMAND_OF_SHARD(name) \
     {0, name, NULL, "--" name ": give it to bpe-shard, which needs no text for it", .kind = OPTION_REFUSED}

@@ -53,7 +53,7 @@ static void stop(void)
     asked = false;
 }
 
-static const char nothing[] = "no process of this command is at work";
+static const char nothing[] = "no process of this command is running";
 
 /* Adds a progress line below the stages, because their figures do not show overall progress. */
 static int put_how_far(struct job *j, struct buf *out, size_t width, struct err *e)

@@ -11,7 +11,7 @@
 /* The row of the option --monitor, whose argument is stored in a field of the struct `owner`. */
 #define MONITORING_OPTION(owner, field)                                                                                \
     {                                                                                                                  \
-        0, "monitor", "SECONDS", "print what each stage does and the bottleneck, so often (default 2)",                \
+        0, "monitor", "SECONDS", "print what each stage does and the bottleneck, every SECONDS (default 2)",           \
             OPTION_TO(TEXT, owner, field), .if_none = "2", .check = monitoring_option                                  \
     }
 int monitoring_option(const char *argument, void *to, struct err *e);

@@ -119,7 +119,7 @@ int partition_copy(int from, uint64_t begin, uint64_t end, int to, const char *n
         if (n < 0 || (n > 0 && fd_write(to, window, (size_t)n, name, e)))
             return -1;
         if (n == 0)
-            return err_set(e, EX_IOERR, "%s: is shorter than it was", name);
+            return err_set(e, EX_IOERR, "%s: became shorter while it was read", name);
         begin += (uint64_t)n;
     }
     return 0;

@@ -210,10 +210,7 @@ static int look_at(const char *name, bool local, struct stat *st, struct err *e)
     if (!resume_may_be_read_again(name) && *name)
         return 0;
     if (local && is_remote(name))
-        return err_set(e, EX_USAGE,
-                       "%s: a remote file, of which it could not be seen whether it changes while the work goes on; "
-                       "copy it here",
-                       name);
+        return err_set(e, EX_USAGE, "%s: a remote file, whose changes could not be detected; copy it here", name);
     if (stat(name, st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", name);
     if (S_ISDIR(st->st_mode))

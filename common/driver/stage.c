@@ -14,7 +14,7 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
 {
     struct command_line r = {0}, c = {0};
     int text[2] = {-1, -1};
-    struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group, .dir = dir},
+    struct job_start reader = {.name = "the Parquet reader", .in = -1, .stage = STAGE_READ, .group = group, .dir = dir},
                      chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
     int rc = job_pipe(text, e) || command_line_parquet(&r, o, e) || (part && command_line_add(&r, e, part)) ||
                      command_line_files(&r, files, n, e) || command_line_add(&c, e, "bpe-chunk") ||

@@ -113,7 +113,7 @@ int work_begin(struct work *w, int *status, struct err *e)
     struct buf asked = {0}, inputs = {0};
     char why[200], *standard[] = {"-", NULL};
     struct stat st;
-    snprintf(why, sizeof why, ", so %s could not go on after a loss; put the text into a file", w->user);
+    snprintf(why, sizeof why, ", so %s could not resume after a failure; put the text into a file", w->user);
     int rc = resume_put_inputs(&inputs, w->files, w->n_files, w->options->parquet, e) ||
                      resume_only_regular(w->n_files ? w->files : standard, w->n_files ? w->n_files : 1, why, e) ||
                      each_model_file(w, note_model_file, &inputs, e) ||
@@ -222,7 +222,7 @@ int work_read(struct work *w, struct err *e)
     static const char *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
     struct stat st;
     if (stat(w->chunks, &st) < 0 || !S_ISDIR(st.st_mode))
-        return err_set(e, EX_NOINPUT, "%s: has no work; bpe tasks plan -o %s makes it", w->dir, w->dir);
+        return err_set(e, EX_NOINPUT, "%s: has no work; create it with bpe tasks plan -o %s", w->dir, w->dir);
     if (resume_only_file(w->sum_path, e) || read_worker(w, e) || read_words(w, "chunk", &w->chunk, e) ||
         only_options(w, "chunk", &w->chunk, 0, chunk_usage.options, not_of_chunk, e) ||
         read_words(w, "parquet", &w->options->reader, e) ||

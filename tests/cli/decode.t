@@ -58,7 +58,7 @@ bad() {
     { head -c $(($2 * $3)) "$1.all.ids" && python3 -c 'import sys; sys.stdout.buffer.write(int(sys.argv[1]).to_bytes(int(sys.argv[2]), "little"))' "$4" "$2" &&
         tail -c +$(($2 * $3 + 1)) "$1.all.ids"; } >bad.ids
     head -c $(($2 * $3)) "$1.all.ids" | bpe-decode -m "$1.tiktoken" >before.txt
-    fails 65 "bpe-decode: bad.ids: id $4 at index $3 is none of the model's ($1.tiktoken); see -d" bpe-decode -m "$1.tiktoken" bad.ids
+    fails 65 "bpe-decode: bad.ids: id $4 at index $3 is not in the model ($1.tiktoken); see -d" bpe-decode -m "$1.tiktoken" bad.ids
     same fails.out before.txt "  and the text before it is written"
 }
 for at in 0 1 32767 32768 50001 101003; do
@@ -73,7 +73,7 @@ bad wide 4 40000 4294967295
 fails 65 "bpe-decode: odd.ids: ends inside an id (3 bytes after id $(($(wc -c <wide.all.ids) / 4))); see -d" bpe-decode -m wide.tiktoken odd.ids
 same fails.out wide.all.txt "  and the text before it is written"
 head -c 2000 wide.all.ids | gzip >packed.gz
-fails 65 "bpe-decode: packed.gz: id * at index 0 is none of the model's (wide.tiktoken); the file looks compressed: decompress it first" \
+fails 65 "bpe-decode: packed.gz: id * at index 0 is not in the model (wide.tiktoken); the file looks compressed: decompress it first" \
     bpe-decode -m wide.tiktoken packed.gz
 python3 - <<'PY'
 import numpy as np
@@ -81,11 +81,11 @@ for name, dtype, version in ("u2", "<u2", (1, 0)), ("i4", "<i4", (2, 0)), ("i8",
     with open(f"{name}.npy", "wb") as f:
         np.lib.format.write_array(f, np.arange(100, dtype=dtype), version)
 PY
-npy() { fails 65 "bpe-decode: $1.npy: this is an array of NumPy$2" bpe-decode -m wide.tiktoken "$1.npy"; }
-npy u2 "; its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
-npy i4 "; its ids: tail -c +129 FILE | bpe-decode -d u32 ..."
-npy i8 ", whose numbers are not uint16 or uint32: save them as one of these"
-npy u2.3 "; its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
+npy() { fails 65 "bpe-decode: $1.npy: this is a NumPy array$2" bpe-decode -m wide.tiktoken "$1.npy"; }
+npy u2 "; to decode its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
+npy i4 "; to decode its ids: tail -c +129 FILE | bpe-decode -d u32 ..."
+npy i8 " that is not uint16 or uint32; save it as one of these types"
+npy u2.3 "; to decode its ids: tail -c +129 FILE | bpe-decode -d u16 ..."
 fails 74 "bpe-decode: standard output: cannot write: *" bash -c 'bpe-decode -m narrow.tiktoken narrow.all.ids >/dev/full'
 
 # ---- Ids in decimal ----
@@ -141,11 +141,11 @@ bad_line '-1' '"-1" is not an id; *' 0
 bad_line '97,98' '"97,98" is not an id; *' 0
 bad_line '4294967296' '"4294967296" is not an id; *' 0
 bad_line '99999999999999999999999999' '"999999999999999999999999" is not an id; *' 0
-bad_line '97 97 4294967295' "id 4294967295 is none of the model's (narrow.tiktoken)" 2
+bad_line '97 97 4294967295' "id 4294967295 is not in the model (narrow.tiktoken)" 2
 bad_line "97 $(printf '\351')" 'byte 0xE9 is not part of an id; *' 1
 { printf '97\n' && head -c 100000 /dev/zero | tr '\0' 0; } >bad.lines
 fails 65 'bpe-decode: bad.lines: line 2: "000000000000000000000000" is not an id; *' bpe-decode -m narrow.tiktoken -f text bad.lines
-fails 65 "bpe-decode: standard input: line 3: id 1000 is none of the model's (gap.tiktoken)" bpe-decode -m gap.tiktoken -f text < <(printf '97\n98\n1000')
+fails 65 "bpe-decode: standard input: line 3: id 1000 is not in the model (gap.tiktoken)" bpe-decode -m gap.tiktoken -f text < <(printf '97\n98\n1000')
 fails 64 "bpe-decode: -d is for -f raw: ids in decimal have no type" bpe-decode -m gap.tiktoken -f text -d u16 one
 fails 64 "bpe-decode: -f records: must be one of raw, text" bpe-decode -m gap.tiktoken -f records one
 

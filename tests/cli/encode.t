@@ -434,11 +434,11 @@ bpe-decode -m m.json a.bin - <a.bin | cmp -s - <(cat a.txt a.txt)
 ok $? "  of several files, and of standard input"
 is "$(bpe-decode -m m.json </dev/null | wc -c)" 0 "  and nothing of nothing"
 { head -c 8 a.bin && printf '\xff\xff' && cat a.bin; } >wrong.bin
-fails 65 "bpe-decode: wrong.bin: id 65535 at index 4 is none of the model's (m.json); see -d" bpe-decode -m m.json wrong.bin
+fails 65 "bpe-decode: wrong.bin: id 65535 at index 4 is not in the model (m.json); see -d" bpe-decode -m m.json wrong.bin
 is "$(cat fails.out)" "the cat" "  what came before is written"
 head -c 7 a.bin >odd.bin
 fails 65 "bpe-decode: odd.bin: ends inside an id (1 byte after id 3); see -d" bpe-decode -m m.json odd.bin
-fails 65 "bpe-decode: a.bin: id 14483716 at index 0 is none *" bpe-decode -m m.json -d u32 a.bin
+fails 65 "bpe-decode: a.bin: id 14483716 at index 0 is not in the model *" bpe-decode -m m.json -d u32 a.bin
 (for i in 1 2 3 4 5 6 7; do head -c $i a.bin | tail -c 1; sleep 0.02; done; tail -c +8 a.bin) | bpe-decode -m m.json | cmp -s - a.txt
 ok $? "  a byte at a time"
 

@@ -55,7 +55,7 @@ END
 )" "b'\\x93NUMPY\\x01\\x00' 128 {'descr': '<u2', 'fortran_order': False, 'shape': (10000,)} b'\\n'" "  with NumPy's header"
 is "$(cat npy.jsonl)" "$(sed -n '/"shards": \[/,/^  \]/s/^    \(.*}\),*$/\1/p' npy/manifest.json)" \
     "standard output has a line for each shard, as in the manifest"
-fails 65 "bpe-decode: npy/tokens_000000.npy: this is an array of NumPy; its ids: tail -c +129 FILE | bpe-decode -d u16 ..." \
+fails 65 "bpe-decode: npy/tokens_000000.npy: this is a NumPy array; to decode its ids: tail -c +129 FILE | bpe-decode -d u16 ..." \
     bpe-decode -m m.json npy/tokens_000000.npy
 ok "$([ ! -e npy/.work ]; echo $?)" "nothing of the work stays behind"
 

@@ -28,7 +28,7 @@ is "$(docs '' )" "" "empty text counts nothing"
 
 # ---- The default is replaced, and the text has it ----
 
-remark="bpe-chunk: the text has <|endoftext|>, which is no special token where -s names others: it is counted as text;"
+remark="bpe-chunk: the text has <|endoftext|>, which is not named by -s, so it is counted as text;"
 remark="$remark add -s '<|endoftext|>' if documents end with it"
 is "$(cat err)" "$remark" "  with a remark if the text has it"
 

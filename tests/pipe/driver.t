@@ -148,7 +148,7 @@ terminal() {
     have m.json
     for command in "train -v 257" "encode -m m.json" "shard -m m.json -o typed"; do
         # shellcheck disable=SC2086
-        is "$(on_terminal bpe $command)" "bpe ${command%% *}: text comes from the terminal; Ctrl-D ends it" "bpe $command says what it waits for"
+        is "$(on_terminal bpe $command)" "bpe ${command%% *}: reading text from the terminal; Ctrl-D ends it" "bpe $command says what it waits for"
     done
 }
 
@@ -157,7 +157,7 @@ no_text() {
     have m.json
     for command in "train -v 257" "encode -m m.json" "shard -m m.json -o empty"; do
         # shellcheck disable=SC2086
-        refuses 75 "bpe ${command%% *}: standard input had no text: did what should write it fail?" bpe $command < <(:)
+        refuses 75 "bpe ${command%% *}: standard input is empty: did the program that writes it fail?" bpe $command < <(:)
         # shellcheck disable=SC2086
         bpe $command </dev/null >out 2>err
         is "$? $(cat err)" "0 " "$command: an empty file is no such failure"

@@ -102,13 +102,13 @@ last_worker() {
 # What is said can be done is what can be done where it is said.
 advice() {
     large
-    fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
+    fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE lists them, to be run again" bpe-sum nothing.counts
     fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
-    fails 75 "bpe-sum: large.txt: bytes *; run the pipeline again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
+    fails 75 "bpe-sum: large.txt: bytes *; run the pipeline again: its counts were not kept (bpe train --keep=DIR keeps them, see bpe(7))" \
         bash -c 'bpe-sum --missing=todo <nothing.counts'
     bpe-chunk --inline -b 64K large.txt >inline.chunks
     (head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
-    like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE writes them as work to do again" "--partial keeps them"
+    like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE lists them, to be run again" "--partial keeps them"
     bpe-merge -v 300 part.sum >out 2>err
     like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
         "bpe-merge names no option that it lacks"
@@ -254,7 +254,7 @@ print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(
     ok $? "and so does the default: half of what the process may have"
     bpe-sum wide.counts >wide.sum
     (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
-    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the 61.4 MB there are suffice with no --min-count
+    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the 61.4 MB available are too little with any --min-count
 bpe-merge: out of memory: cannot get * bytes for *" \
         "bpe-merge says how much it wants"
 }
@@ -272,13 +272,13 @@ random.seed(2)
 for i in range(500000):
     print(("".join(random.choices("abcdefghijklmnop", k=12)) + " ") * (i % 5 + 1))' | bpe-chunk - | bpe-count | bpe-sum >varied.sum
     (ulimit -v 60000 && bpe-merge -v 1000 varied.sum) >out 2>err
-    like "$? $(cat err)" "71 *; the 61.4 MB there are suffice with --min-count=[2345]
+    like "$? $(cat err)" "71 *; the 61.4 MB available suffice with --min-count=[2345]
 *" "and which --min-count would do"
     advice=$(grep -o -e '--min-count=[0-9]*' err)
     (ulimit -v 60000 && bpe-merge -v 1000 "$advice" varied.sum) >out 2>err
     like "$? $(cat err)" "0 bpe-merge: --min-count left out * of * distinct pretokens, * % of all that were counted" "and that does"
     "$BUILD/tests/bench/counts_make" varied.sum 5000000 | (ulimit -v 40000 && bpe-merge -v 1000) >out 2>err
-    like "$? $(cat err)" "71 bpe-merge: out of memory*read so far takes about * MB; the 41.0 MB there are need --min-count=[1-9]* or more" \
+    like "$? $(cat err)" "71 bpe-merge: out of memory*read so far takes about * MB; the 41.0 MB available require --min-count=[1-9]* or more" \
         "and how much at least, where not all could be read"
 }
 

@@ -79,7 +79,7 @@ complete() {
 python3 "$TOP/tests/pipe/parquet.py" spread a.parquet far.parquet $(($(grep -c . <<<"$(tr '\0\n' '\n ' <a.nul)") / 20 + 1))
 for die_at in 400000 1000000 1500000; do
     dies KILL bpe encode -m want.json -j 2 --eot=after --parquet far.parquet
-    is "$code $(cat err)" "75 bpe encode: what reads Parquet was killed; run the same command again" "encode of several parts, killed at $die_at"
+    is "$code $(cat err)" "75 bpe encode: the Parquet reader was killed; run the same command again" "encode of several parts, killed at $die_at"
     size=$(($(wc -c <out) - 1000)) # its last ids are those of text that is cut off
     [ $size -gt $((die_at / 8)) ] && cmp -n $size out want.ids
     ok $? "  the ids before that"

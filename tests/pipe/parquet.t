@@ -19,7 +19,7 @@ for script in "train -v 300" "encode -m none.json"; do
     # shellcheck disable=SC2086
     refuses 64 "bpe ${script%% *}: --null-rows is for --parquet" bpe $script --null-rows=skip x
     # shellcheck disable=SC2086
-    refuses 64 "bpe ${script%% *}: which Parquet files? *" bpe $script --parquet
+    refuses 64 "bpe ${script%% *}: --parquet: missing FILE; *" bpe $script --parquet
 done
 text 2 20000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 300 >small.json
 for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do

@@ -55,7 +55,7 @@ fails 64 "bpe train: unknown option --version; see --help" bpe train -v 1000 --v
 fails 64 "bpe train: option --inline takes no argument; see --help" bpe train -v 1000 --inline=yes a.txt
 fails 64 "bpe train: option -v needs an argument; see --help" bpe train a.txt -v
 fails 64 "bpe train: --fan-out slurm: must be one of auto, xargs, parallel, none" bpe train -v 1000 --fan-out=slurm a.txt
-fails 64 "bpe train: --via: which command?" bpe train -v 1000 --via= a.txt
+fails 64 "bpe train: --via: missing COMMAND" bpe train -v 1000 --via= a.txt
 fails 64 "bpe train: --keep and --via exclude each other; *" bpe train -v 1000 --via=false --keep=K a.txt
 bpe train -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a command of --via that does nothing is 75, and no model"

@@ -182,7 +182,7 @@ fails 64 "bpe plan: how much text is there? *" bpe plan --sample=2M - <pipe.txt
 fails 65 "bpe plan: the text has * bytes, too few to say more of; 1000000 are the least" bpe plan <(head -n 2 short.txt)
 fails 66 "bpe plan: none: cannot open: No such file or directory" bpe plan none
 fails 66 "bpe plan: whole: is a directory; name the files in it" bpe plan whole
-fails 75 "bpe plan: standard input had no text: did what should write it fail?" bpe plan --size=1T < <(:)
+fails 75 "bpe plan: standard input is empty: did the program that writes it fail?" bpe plan --size=1T < <(:)
 { head -c 1500000 short.txt; printf '\351'; } >latin1.txt
 fails 65 "bpe-count: latin1.txt: byte 1500000: invalid UTF-8*" bpe plan latin1.txt
 fails 65 "bpe-count: standard input: byte 1500000: invalid UTF-8*" bpe plan --size=1T - <latin1.txt

@@ -347,7 +347,7 @@ fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard, split; 
 fails 64 "bpe tasks: where does the work go? give -o DIR; see --help" tasks plan c.gz
 fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o H c.gz
 fails 64 "bpe tasks: --eot is for encoding; give -m MODEL" tasks plan --eot=after -o H c.gz
-fails 64 "bpe tasks: standard input: cannot be read again, so bpe tasks could not go on *" tasks plan -o H -
+fails 64 "bpe tasks: standard input: cannot be read again, so bpe tasks could not resume *" tasks plan -o H -
 fails 66 "bpe tasks: none: cannot open: *" tasks plan -o H none
 tasks run E
 is $? 0 "no task, where none is left"
@@ -383,7 +383,7 @@ tasks plan -o 'a[1]/' c.gz
 is "$? $(find 'a[1]' -name 'file*')" "0 a[1]/chunks/file.00000" "a directory with a slash after its name"
 fails 64 "bpe tasks: 3: no such task: they are 0 to 2" tasks run E 0-3
 fails 64 "bpe tasks: x: not the number of a task, nor a range of them" tasks run E x
-fails 66 "bpe tasks: none: has no work; bpe tasks plan -o none makes it" tasks todo none
+fails 66 "bpe tasks: none: has no work; create it with bpe tasks plan -o none" tasks todo none
 fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train D
 fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
@@ -414,7 +414,7 @@ for options in "" --inline; do
     is $? 0 "  by train --keep"
 done
 for option in --missing=part.00000 --partial; do
-    refuses 64 "bpe tasks: ${option%%=*}: the same command does what is missing by itself; leave it out" tasks train empty.work $option -v 257
+    refuses 64 "bpe tasks: ${option%%=*}: leave it out; to do what is missing, run the same command again" tasks train empty.work $option -v 257
 done
 
 # A model that changes under its name is no longer the one that was planned.
@@ -483,7 +483,7 @@ is "$(cat out)" "[--model=m.json][--special-token=<a>=3][--jsonl][--eot=after][-
 long=$(printf 'd%.0s/' {1..2400})m.json
 like "$(bpe tasks split shard 'bpe x' -m "$long" -o out a)" "*--model=$long*" "  however long"
 refuses 64 "bpe x: where does the model go? give -o MODEL; see --help" bpe tasks split train 'bpe x' -v 300 a
-refuses 64 "bpe x: --missing: the same command does what is missing by itself; leave it out" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
+refuses 64 "bpe x: --missing: leave it out; to do what is missing, run the same command again" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
 refuses 64 "bpe x: -v 5: *" bpe tasks split train 'bpe x' -v 5 -o x a
 refuses 64 "bpe tasks: split: give train or shard, *" bpe tasks split
 

@@ -73,7 +73,7 @@ static void judge(const struct stage_report *s, double busy, long cores, char *t
         int len = snprintf(to, n, "%s: ", s->name);
         report_put_doing(to + len, n - (size_t)len, &s->doing);
     } else if (s->stopped > 0 && s->stopped >= s->own / 2) {
-        snprintf(to, n, "bottleneck: %s (stopped by a signal; kill -CONT lets it go on)", s->name);
+        snprintf(to, n, "bottleneck: %s (stopped by a signal; kill -CONT resumes it)", s->name);
     } else if (s->disk > 0 && s->disk >= s->own / 2) {
         snprintf(to, n, "bottleneck: %s (waits for the disk %.0f %% of the time)", s->name, 100 * s->disk);
     } else if (s->run > 0 && s->run >= s->own / 2) {
@@ -83,10 +83,10 @@ static void judge(const struct stage_report *s, double busy, long cores, char *t
     } else if (before > 0 && before >= after) {
         snprintf(to, n, "bottleneck: %s (waits for input from outside%s)", s->name, queues);
     } else if (after > 0) {
-        snprintf(to, n, "bottleneck: %s (waits for who reads its output, outside%s)", s->name, queues);
+        snprintf(to, n, "bottleneck: %s (waits for the reader of its output, outside%s)", s->name, queues);
     } else {
         snprintf(to, n, "bottleneck: %s (waits%s%s)", s->name,
-                 s->had_input && !s->has_input ? "; what wrote to it has ended" : "", queues);
+                 s->had_input && !s->has_input ? "; its writer has ended" : "", queues);
     }
 }
 
