@@ -88,7 +88,7 @@ error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=50000, eot
 lib.ok(error and "begun with ids=None, now ids='given';" in str(error), "  and ids where there were none", error)
 error = raised(BpeValueError, tok.shard, collections.deque(DOCS + [""]), "plain", tokens=50000, eot="before")
 lib.ok(
-    error and error.exit_code == 65 and "has 1500 documents, not the 1501 that are given" in str(error),
+    error and error.exit_code == 65 and "has 1500 documents, but now there are 1501" in str(error),
     "  and another number of documents",
     error,
 )
@@ -128,8 +128,8 @@ class Split:
 
 rows = [{"id": "a" * 9, "n": 1, "body": "low lower newest"}] * 2 + [{"id": "b" * 9, "text": "low"}]
 for label, source, options, want in (
-    ("a dict of splits", Splits(train=Split()), {"text": "text"}, "a dict of splits: give one of them, as ds['train']"),
-    ("a dict of columns", {"text": ["low"]}, {"text": "text"}, "one column: docs['text'], say"),
+    ("a dict of splits", Splits(train=Split()), {"text": "text"}, "a dict of splits; pass one of them, such as ds['train']"),
+    ("a dict of columns", {"text": ["low"]}, {"text": "text"}, "pass one column of documents, such as docs['text']"),
     ("rows without a field", iter(rows), {}, "document 0 is a dict: name its field with the text, as text='body'"),
     ("  where one is called text", iter(rows[2:]), {}, "as text='text'"),
     ("a wrong field", iter(rows), {"text": "body"}, "document 2 has no field 'body'; its fields are 'id', 'text'"),
@@ -194,7 +194,7 @@ for options in ({"ids": "id"}, {"last": "none"}, {"dtype": "int8"}, {"special": 
         raised(BpeValueError, tok.shard, "a.txt", "none", **options) and not os.path.exists("none"),
         f"  nor are {options} right",
     )
-for source, want in (iter(["low"]), "begun with files, now documents"), ("a.txt", "documents, now names of files; give iter"):
+for source, want in (iter(["low"]), "begun with files, now documents"), ("a.txt", "documents, now file names; pass iter"):
     where = "files" if want[0] == "b" else "documents first"
     if want[0] == "d":
         tok.shard(iter(["low"]), where)

@@ -92,7 +92,7 @@ if np:
     lib.ok(raised(BpeValueError, tok.decode, np.array([1, -100])), "a negative number in an array is an error")
     lib.ok(raised(BpeValueError, tok.decode, np.array([0.5])), "so is an array of no integers")
 BAD = (
-    ([1, -100], "-100 at index 1"), ([1, 2, 269], "269 at index 2"), ([1, "a"], "'a' at index 1 is str"), (5, "give [5]"),
+    ([1, -100], "-100 at index 1"), ([1, 2, 269], "269 at index 2"), ([1, "a"], "'a' at index 1 is str"), (5, "pass [5]"),
     ([1.5], "1.5 at index 0 is float"), ([[1, 2]], "[1, 2] at index 0 is list, not int; decode_batch"), ("a", "not str"),
 )
 for bad, told in BAD:

@@ -205,7 +205,7 @@ fails(
     "no file matches",
     BpeError,
     66,
-    "nothing*: no file is called so",
+    "nothing*: no file matches",
     ("nothing*", None, None, None),
     train,
     ["-d/*", "nothing*"],
@@ -216,7 +216,7 @@ fails(
     "a lone surrogate",
     BpeValueError,
     65,
-    "U+DC00 is a lone surrogate, which is not text; invalid='replace' puts U+FFFD there",
+    "U+DC00 is a lone surrogate, which is not valid text; invalid='replace' replaces it with U+FFFD",
     (doc, 2, None, 1),
     train_from_iterator,
     ["low", "ab\udc00"],
@@ -242,7 +242,7 @@ fails(
     ["low", None],
     300,
 )
-fails("one text", BpeValueError, 64, "bpetools.train names of files", (None,) * 4, train_from_iterator, "low", 300)
+fails("one text", BpeValueError, 64, "bpetools.train takes file names", (None,) * 4, train_from_iterator, "low", 300)
 fails("no field", BpeValueError, 65, "its fields are 'a'", (None, None, None, 0), train_from_iterator, [{"a": ""}], 300, text="b")
 fails(
     "one special token",

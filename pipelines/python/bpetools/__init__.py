@@ -1,4 +1,4 @@
-"""Byte-pair encoding: train tokenizers, and turn text into the ids of tokens, and back.
+"""Byte-pair encoding: train tokenizers, encode text into token ids, and decode ids.
 
 >>> import bpetools
 >>> tok = bpetools.Tokenizer("tokenizer.json")
@@ -24,7 +24,7 @@ WHEN_NEEDED = {"BPETokenizer": "_toktokenizer", "train": "_commands", "train_fro
 
 
 def __getattr__(name: str) -> object:
-    """Imports, when it is first needed, what would take longer than all the rest."""
+    """Imports modules at first use that would take longer to import than all others."""
     if name not in WHEN_NEEDED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

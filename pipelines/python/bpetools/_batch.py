@@ -1,4 +1,4 @@
-# _batch.py - many documents to arrays of ids, block by block: the texts of a block are handed over together
+# _batch.py - encodes many documents into arrays of ids, block by block; the library gets all texts of a block together
 from __future__ import annotations
 
 import ctypes
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     Documents = Iterable[Text]
     Block = Tuple[int, object, Numbers]  # see "Documents in blocks"
 
-BLOCK = 16 << 20  # bytes, about: they keep several threads busy, and an interrupt waits for 0.1 s
-PART = 1 << 20  # characters of a block that are objects of Python and bytes at the same time, about
+BLOCK = 16 << 20  # bytes, about: enough to keep several threads busy; an interrupt waits up to 0.1 s
+PART = 1 << 20  # characters of a block that exist as Python objects and as bytes at the same time, about
 
 
-# What Arrow calls text, and what has the same bytes with offsets of 64 bits.
+# Arrow's types of text, and the type with the same bytes and 64-bit offsets.
 ARROW_TEXT = {
     **dict.fromkeys(("string", "large_string", "string_view"), "large_string"),
     **dict.fromkeys(("binary", "large_binary", "binary_view"), "large_binary"),
@@ -36,13 +36,13 @@ ARROW_TEXT = {
 # ---- Text as UTF-8 ----
 
 
-AS_BYTES = "text.encode('utf-8', 'replace') has a question mark in its place"
+AS_BYTES = "text.encode('utf-8', 'replace') replaces it with a question mark"
 
 
 def bad_str(text: str, error: UnicodeEncodeError, document: int | None, advice: str) -> NoReturn:
     name = "text" if document is None else f"document {document}"
     raise BpeValueError(
-        f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not text;"
+        f"{name}: character {error.start}: U+{ord(text[error.start]):04X} is a lone surrogate, which is not valid text;"
         f" {advice}",
         65,
         name,
@@ -52,7 +52,7 @@ def bad_str(text: str, error: UnicodeEncodeError, document: int | None, advice: 
 
 
 def utf8(text: object, document: int | None = None, advice: str = AS_BYTES) -> bytes:
-    """The bytes of a text; document is its index, and advice what to do about lone surrogates, for messages."""
+    """The bytes of a text. For messages: document is its index, and advice tells what to do about lone surrogates."""
     if isinstance(text, str):
         try:
             return text.encode()
@@ -68,14 +68,15 @@ def utf8(text: object, document: int | None = None, advice: str = AS_BYTES) -> b
 
 
 def groups_of(documents: Iterable[Any], most: int, first: int = 0) -> Iterator[Tuple[int, List[Any]]]:
-    """The documents in lists of about so many characters, with the index of the first in each. A list may be emptied."""
+    """Yields lists of documents of about `most` characters, each with the index of its first document. The caller may empty a
+    list."""
     size, some = 0, []
     for document in documents:
         some.append(document)
         try:
             size += len(document) + 16
         except TypeError:
-            utf8(document, first + len(some) - 1)  # says what it is
+            utf8(document, first + len(some) - 1)  # raises an error that names the type
         if size >= most:
             start, first, size = first, first + len(some), 0
             yield start, some
@@ -84,12 +85,12 @@ def groups_of(documents: Iterable[Any], most: int, first: int = 0) -> Iterator[T
         yield first, some
 
 
-# A block is some documents: the number of the first, what keeps their bytes in memory, and an array of the address and
+# A block is some documents: the index of the first, the object that owns their bytes, and an array of the address and
 # length of each (struct bpe_text).
 
 
 def block_of(first: int, owner: object, start: int, offsets: Numbers) -> Block:
-    """offsets: n + 1 of them, from the address start."""
+    """offsets: n + 1 offsets from the address start."""
     import numpy as np
 
     texts = np.empty((len(offsets) - 1, 2), np.uint64)
@@ -99,7 +100,7 @@ def block_of(first: int, owner: object, start: int, offsets: Numbers) -> Block:
 
 
 def block_of_list(first: int, documents: List[Any]) -> Block:
-    """The list is empty then: none of it is needed any more."""
+    """Empties the list, to free its memory."""
     import numpy as np
 
     try:
@@ -114,8 +115,8 @@ def block_of_list(first: int, documents: List[Any]) -> Block:
 
 
 def blocks_of_iterable(docs: Iterable[Any], most: int) -> Iterator[Block]:
-    """Each is made of parts, as texts take several times the memory while they become bytes. The first block is small:
-    nothing can be done until it is there."""
+    """Builds each block from parts, because texts take several times the memory while they are converted to bytes. The
+    first block is small, because encoding starts only when it is complete."""
     parts: List[Block] = []
     size, full = 0, min(PART, most)
     for first, some in groups_of(docs, min(PART, most)):
@@ -136,18 +137,18 @@ def block_of_parts(parts: List[Block]) -> Block:
 
 
 def blocks_of_arrow(chunks: Iterable[Any], most: int) -> Iterator[Block]:
-    """Of pyarrow's arrays of strings, whose text is UTF-8 already and stays where it is."""
+    """Blocks of pyarrow's arrays of strings, whose text is already UTF-8 and is not copied."""
     import numpy as np
 
     first = 0
     for chunk in filter(len, chunks):
         if chunk.null_count:
             missing = first + chunk.is_null().index(True).as_py()
-            why = f"document {missing} is null, not text; drop_null() leaves such out"
+            why = f"document {missing} is null, not text; drop_null() removes it"
             raise BpeValueError(why, 64, document=missing)
         kind = str(chunk.type).replace("dictionary<values=", "").partition(",")[0]
         if kind not in ARROW_TEXT:
-            raise BpeValueError(f"the documents are of Arrow's type {chunk.type}, not string", 64)
+            raise BpeValueError(f"the documents have Arrow's type {chunk.type}, not string", 64)
         chunk = chunk.cast(ARROW_TEXT[kind]) if str(chunk.type) != ARROW_TEXT[kind] else chunk
         _, places, text = chunk.buffers()
         offsets = np.frombuffer(places, np.uint64)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -160,19 +161,19 @@ def blocks_of_arrow(chunks: Iterable[Any], most: int) -> Iterator[Block]:
 
 
 def check_documents(docs: object, text: str | None = None) -> None:
-    """text: the field with it, if they are rows."""
+    """Raises an error if docs is not an iterable of documents. text: the field with the text, if docs has rows."""
     if isinstance(docs, (str, bytes, bytearray, memoryview)):
-        why = "give [text] if it is one document; Tokenizer.encode takes one text, and bpetools.train names of files"
-        raise BpeValueError(f"this is one {type(docs).__name__}, and documents are wanted: {why}", 64)
+        why = "for one document, pass [text]; Tokenizer.encode takes one text, and bpetools.train takes file names"
+        raise BpeValueError(f"expected an iterable of documents, got one {type(docs).__name__}; {why}", 64)
     name = type(docs).__name__
     if isinstance(docs, Mapping) and any(hasattr(value, "column_names") for value in docs.values()):
-        raise BpeValueError(f"{name}: a dict of splits: give one of them, as ds[{next(iter(docs))!r}]", 64)
+        raise BpeValueError(f"{name}: is a dict of splits; pass one of them, such as ds[{next(iter(docs))!r}]", 64)
     if isinstance(docs, Mapping) or (text is None and hasattr(docs, "columns")):
-        raise BpeValueError(f"{name}: documents are wanted, which are one column: docs[{text or 'text'!r}], say", 64)
+        raise BpeValueError(f"{name}: pass one column of documents, such as docs[{text or 'text'!r}]", 64)
 
 
 def blocks(docs: Documents, most: int) -> Iterator[Block]:
-    """Of about so many bytes."""
+    """The documents in blocks of about `most` bytes."""
     check_documents(docs)
     if type(docs).__module__.startswith("pyarrow"):
         return blocks_of_arrow(getattr(docs, "chunks", (docs,)), most)
@@ -183,7 +184,7 @@ def blocks(docs: Documents, most: int) -> Iterator[Block]:
 
 
 class Memory:
-    """An array in memory of the library, which is freed with the last array that is made of it."""
+    """An array in memory of the library, which is freed with the last array that refers to it."""
 
     def __init__(self, batch: Batch, address: int, n: int, kind: str) -> None:
         self.batch = batch
@@ -202,7 +203,7 @@ class OwnedBatch(Batch):
 
 
 def encode_block(lib: Any, handle: ctypes.c_void_p, block: Block, special: int, threads: int) -> Tuple[Ids, Numbers]:
-    """The ids of all documents of a block, and where those of each begin, n + 1 numbers."""
+    """The ids of all documents of a block, and n + 1 offsets: where those of each document begin."""
     import numpy as np
 
     first, _, texts = block
@@ -217,9 +218,9 @@ def encode_block(lib: Any, handle: ctypes.c_void_p, block: Block, special: int, 
 
 
 def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any], beside: bool) -> Iterator[Any]:
-    """What the call returns for each, by a thread, while the next argument is made here: making UTF-8 of texts takes a
-    sixth of the time that encoding takes, and is work for one thread. The thread runs beside what is done with the
-    results only if that is asked for: not where it is the caller's code."""
+    """Yields call(argument) for each argument. A thread makes the call while this thread prepares the next argument:
+    converting texts to UTF-8 takes a sixth of the time of encoding, and only one thread can do it. beside: the thread also
+    runs while the consumer uses the results; not if the consumer is the caller's code."""
     import threading
 
     def run(argument: Any, outcome: List[Any]) -> None:
@@ -243,7 +244,7 @@ def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any], beside: boo
         finally:
             job.join()
             returned, failure = outcome
-            if failure and not closed:  # of an earlier document than what is raised here
+            if failure and not closed:  # it is from an earlier document than the exception raised here
                 raise failure
         results.append(returned)
         del returned, outcome  # they are large
@@ -260,7 +261,7 @@ def each_of(parts: Iterable[Tuple[Ids, Numbers]]) -> Iterator[Ids]:
 
 
 def joined(parts: List[Tuple[Ids, Numbers]]) -> Tuple[Ids, Numbers]:
-    """The same of all blocks together."""
+    """The ids and offsets of all blocks, concatenated."""
     import numpy as np
 
     if len(parts) == 1:
@@ -279,11 +280,11 @@ def is_main_process() -> bool:
     return not process or process.parent_process() is None
 
 
-# ---- Ids that are given ----
+# ---- Ids as arguments ----
 
 
 def numbers_of(ids: Any) -> Tuple[object, int, int]:
-    """(what keeps them, address, number) of ids as uint32."""
+    """(owner, address, number) of ids as uint32."""
     numbers: Any
     if hasattr(ids, "__array__"):
         import numpy as np
@@ -291,7 +292,7 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
         numbers = np.asarray(ids)
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             why = f"ids are one-dimensional integers, not {numbers.dtype} of shape {numbers.shape}"
-            advice = {0: f": give [{ids}]", 2: "; decode_batch takes several"}
+            advice = {0: f": pass [{ids}]", 2: "; decode_batch takes several"}
             raise BpeValueError(why + advice.get(numbers.ndim, ""), 64)
         if numbers.size and (numbers.min() < 0 or numbers.max() > 0xFFFFFFFF):
             bad = int(np.flatnonzero((numbers < 0) | (numbers > 0xFFFFFFFF))[0])
@@ -308,7 +309,7 @@ def numbers_of(ids: Any) -> Tuple[object, int, int]:
                 raise BpeValueError(why, 64) from None
             if not 0 <= number <= 0xFFFFFFFF:
                 raise BpeValueError(f"unknown token id {number} at index {i}", 65) from None
-        more = f": {error}" if hasattr(ids, "__iter__") else f": give [{repr(ids)[:60]}]"
+        more = f": {error}" if hasattr(ids, "__iter__") else f": pass [{repr(ids)[:60]}]"
         more = "" if isinstance(ids, str) else more
         raise BpeValueError(f"ids are a list or array of integers, not {type(ids).__name__}{more}", 64) from None
     return numbers, *numbers.buffer_info()

@@ -1,4 +1,4 @@
-# _commands.py - what does not fit in memory, by the programs: training, and encoding files
+# _commands.py - training and files: for data larger than memory; runs the programs
 from __future__ import annotations
 
 import glob
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Field = Union[bool, str]
 
 EOT = "<|endoftext|>"
-COMMAND_LINE = 100_000  # bytes of file names on one; a list has the others
+COMMAND_LINE = 100_000  # bytes of file names on a command line; more names are passed as a list
 SECONDS = "0.5"  # between lines of progress
 
 
@@ -30,7 +30,7 @@ SECONDS = "0.5"  # between lines of progress
 
 
 def option(name: str, value: object) -> List[str]:
-    """An option as a word; None and False: it is not given; True: it has no value."""
+    """An option as a word. None or False: the option is left out; True: it has no value."""
     if value is None or value is False:
         return []
     if isinstance(value, float) and name != "test-fraction":
@@ -43,7 +43,7 @@ def options(**values: object) -> List[str]:
 
 
 def check_text(name: str, value: object) -> None:
-    """Of a word of a command line, which ends with a NUL byte."""
+    """Checks a word of a command line, which cannot contain a NUL byte."""
     if not isinstance(value, str):
         raise BpeValueError(f"{name} is {type(value).__name__}, not str", 64)
     if "\0" in value:
@@ -51,7 +51,7 @@ def check_text(name: str, value: object) -> None:
 
 
 def special_words(special_tokens: Sequence[str], special: str) -> List[str]:
-    """Special tokens that end documents in the text ("token"), or that have ids, and are text there ("text")."""
+    """Options for special tokens that end documents in the text ("token"), or that have ids but are text there ("text")."""
     if isinstance(special_tokens, (str, bytes)):
         raise BpeValueError("special_tokens is one string: give a list", 64)
     if special not in ("token", "text"):
@@ -71,7 +71,7 @@ def is_path(value: object) -> bool:
 
 
 def expand(path: Path) -> List[bytes]:
-    """The files that a path or pattern names."""
+    """The files that a path or glob pattern names."""
     name = os.fsencode(path)
     if not name:
         raise BpeValueError("a file name is empty", 64)
@@ -84,29 +84,29 @@ def expand(path: Path) -> List[bytes]:
         raise missing(os.fsdecode(name), "No such file or directory")
     found = sorted(glob.glob(name, recursive=True))
     if not found:
-        raise missing(os.fsdecode(name), "no file is called so")
+        raise missing(os.fsdecode(name), "no file matches")
     return found
 
 
 def missing(name: str, why: str) -> BpeError:
-    """Perhaps it is no name, but a text."""
+    """The error for a missing file; the name may be a text that was passed by mistake."""
     if len(name) > 100 or any(c.isspace() for c in name):
-        why += "; texts in memory are for train_from_iterator, encode_batch, or shard(iter(texts))"
+        why += "; for texts in memory, use train_from_iterator, encode_batch, or shard(iter(texts))"
     shown = name if len(name) <= 100 else name[:100] + "..."
     return BpeError(f"{shown}: {why}", 66, shown)
 
 
 def files_of(files: Files) -> List[bytes]:
-    """All of them, in order."""
+    """All file names, in order."""
     paths: Iterable[Any] = [files] if is_path(files) else files  # type: ignore[assignment]
     found = []
     for path in paths if hasattr(files, "__iter__") else [files]:
         if not is_path(path):
-            why = "documents are for train_from_iterator, encode_batch, or shard"
-            raise BpeValueError(f"names of files are wanted, not {type(path).__name__}; {why}", 64)
+            why = "for documents, use train_from_iterator, encode_batch, or shard"
+            raise BpeValueError(f"expected file names, got {type(path).__name__}; {why}", 64)
         found += expand(path)
     if not found:
-        raise BpeValueError("no files are given", 64)
+        raise BpeValueError("no files given", 64)
     return found
 
 
@@ -134,7 +134,7 @@ def tokenizer_of(model: bytes) -> Tokenizer:
 def training_words(
     meter: Meter, pattern: str, regex: Optional[str], special_tokens: Sequence[str], special: str, **others: object
 ) -> Words:
-    """The command without its files; others are options of that name."""
+    """The command without its files. others: options of these names."""
     check_text("pattern", pattern)
     if regex is not None:
         check_text("regex", regex)
@@ -166,33 +166,34 @@ def train(
     keep: Optional[Path] = None,
     progress: Progress = None,
 ) -> Tokenizer:
-    """Trains a tokenizer on files, on all cores, as the command `bpe train` does.
+    """Trains a tokenizer on files, on all cores, like the command `bpe train`.
 
-    files           a path, a pattern as "data/*.txt", or a list of these. They are text, or zstd or gzip of it.
+    files           a path, a glob pattern such as "data/*.txt", or a list of these; plain text, zstd or gzip
     vocab_size      the number of tokens: special tokens, 256 bytes and merges together
     pattern         how text splits into pretokens: "gpt2", "cl100k", "o200k" and others of bpe-chunk(1)
-    regex           a regular expression instead
-    special_tokens  they get ids of their own
+    regex           a regular expression instead of a pattern
+    special_tokens  tokens that get their own ids
     special         "token": special tokens in the text end documents, and are not counted; "text": they are text
-    jsonl           the files are JSON Lines; the text is at the field "text", or at the one that is named
-    parquet         the files are Parquet; the text is in the column "text", or in the one that is named. Together with
-                    jsonl: those whose names end in .parquet
-    wet, null       WET files of Common Crawl; documents that each end with a NUL byte
-    normalize       "nfc": text is normalized first
-    invalid         what to do with bytes that are not UTF-8: "error", "replace" (by U+FFFD), "skip" or "bytes"
-    on_error        what to do with lines that are not such JSON: "fail", or "skip", with a warning; it is an error if
-                    no line is left
-    tie             which of two pairs that are equally frequent is merged first: "hf", "lex" or "id", see bpe-merge(1)
-    min_frequency   pairs that occur less often are not merged
-    min_count       pretokens that occur less often are left out, to save memory
-    max_token_length  no token has so many bytes, but pairs of bytes
-    jobs            how many processes count; by default one for each core
-    memory          how much counts take, as "4G" or "50%", before they go to temporary files
-    keep            a directory for what is counted: after a loss the same call goes on where it was
-    progress        True: a bar, if tqdm is installed; or a function, which gets the bytes that are read, and of how many
+    jsonl           True if the files are JSON Lines with the text in the field "text", or the name of the field
+    parquet         True if the files are Parquet with the text in the column "text", or the name of the column. Together
+                    with jsonl: for the files whose names end in .parquet
+    wet             True if the files are WET files of Common Crawl
+    null            True if each document ends with a NUL byte
+    normalize       "nfc": normalize the text first
+    invalid         what to do with invalid UTF-8: "error", "replace" (with U+FFFD), "skip" or "bytes"
+    on_error        what to do with lines that are not JSON with such a field: "fail", or "skip", with a warning; it is
+                    an error if no line is left
+    tie             which of two equally frequent pairs is merged first: "hf", "lex" or "id", see bpe-merge(1)
+    min_frequency   do not merge pairs that occur less often
+    min_count       leave out pretokens that occur less often, to save memory
+    max_token_length  do not make tokens with more bytes, except pairs of bytes
+    jobs            the number of processes that count; by default one for each core
+    memory          how much memory counts may take, such as "4G" or "50%", before they go to temporary files
+    keep            a directory for counts: after a failure, the same call resumes
+    progress        True: show a bar, if tqdm is installed; or a function that gets the bytes read so far, and the total
 
-    The tokenizer is that of bpe train, and with the defaults that of BpeTrainer of Hugging Face. What fails raises
-    BpeError, and no process stays behind.
+    The tokenizer is that of `bpe train` and, with the defaults, that of Hugging Face's BpeTrainer. Errors raise BpeError,
+    and no process is left behind.
 
     >>> import bpetools
     >>> tok = bpetools.train("*.jsonl", vocab_size=269, jsonl=True)
@@ -229,21 +230,21 @@ def train_from_iterator(
     length: Optional[int] = None,
     progress: Progress = None,
 ) -> Tokenizer:
-    """Trains a tokenizer on documents, on all cores. They are streamed: memory holds few of them at a time.
+    """Trains a tokenizer on documents, on all cores. Documents are streamed: few are in memory at a time.
 
     docs      any iterable of str, or of UTF-8 as bytes: a list, a generator, a column of datasets or pandas, an array
               of pyarrow or numpy
     text      if docs has rows (dicts, or a table), the name of the field with the text
-    special   special tokens in a document are "text" as any other, as in train_from_iterator of Hugging Face; or each
-              is a "token", which ends a document, and is not counted
-    invalid   what to do with what is not text, a lone surrogate, or bytes that are not UTF-8: "error" (BpeValueError,
-              whose document is the index), "replace" (by U+FFFD) or "skip"
-    length    how many documents there will be, for progress; by default len(docs), if it has one
-    progress  True: a bar, if tqdm is installed; or a function, which gets the number of documents, and of how many
+    special   "text": special tokens in a document are like any other text, as in Hugging Face's train_from_iterator;
+              "token": each ends a document, and is not counted
+    invalid   what to do with lone surrogates and invalid UTF-8: "error" (a BpeValueError with the index as document),
+              "replace" (with U+FFFD) or "skip"
+    length    the number of documents, for progress; by default len(docs), if it has one
+    progress  True: show a bar, if tqdm is installed; or a function that gets the number of documents so far, and the total
 
-    All else is as in train. Documents may have any text, also NUL characters. The tokenizer is the one that train makes
-    of the same documents in JSON Lines with the same special=, which is another by default. No documents at all are an
-    error. An exception that docs raises ends all processes, and is raised as it is.
+    All other parameters are those of train. Documents may contain any text, including NUL characters. The tokenizer is
+    the same as from train on these documents as JSON Lines with the same special= (the defaults differ). It is an error
+    if there are no documents. An exception that docs raises ends all processes, and is passed on.
 
     >>> import bpetools
     >>> tok = bpetools.train_from_iterator((f"lower {i} newest" for i in range(1000)), vocab_size=290)
@@ -268,7 +269,7 @@ def separator_words(tok: Tokenizer, eot: Optional[str], eot_token: Optional[str]
     if eot is None:
         return []
     if eot not in ("after", "before"):
-        why = "must be 'after' or 'before': the end-of-text token is put after each document, or before it"
+        why = "must be 'after' or 'before': where to add the end-of-text token to each document"
         raise BpeValueError(f"eot={eot!r}: {why}", 64)
     if eot_token is None and tok.eos_token_id is not None:
         eot_token = next((text for text, number in tok.special_tokens.items() if number == tok.eos_token_id), None)

@@ -1,4 +1,4 @@
-# _convert.py - a tokenizer in files of other formats, and as an object of other packages; most of it by bpe-model
+# _convert.py - converts a tokenizer to other file formats, mostly with bpe-model, and to objects of other packages
 from __future__ import annotations
 
 import base64
@@ -37,7 +37,7 @@ def load(name: str) -> Any:
 
 
 def read_as_json(tok: Model) -> bytes:
-    """The tokenizer.json that the tokenizer's file means, if it still is the one that was opened."""
+    """Converts the tokenizer's file to a tokenizer.json, if it is still the one that was opened."""
     name, pattern, special = tok._source
     words: Words = ["--", os.fsencode(name)]
     for word in special:
@@ -47,18 +47,18 @@ def read_as_json(tok: Model) -> bytes:
     again = type(tok)(name, pattern, [word.decode() for word in special])
     contents = again._json or run(["bpe-model", "-f", "json", *words])
     if again.fingerprint != tok.fingerprint:
-        raise BpeError(f"{name}: changed since it was opened, and is read again here: open it again", 65, name)
+        raise BpeError(f"{name}: changed since it was opened; open it again", 65, name)
     return contents
 
 
 def roles_of(tok: Tokenizer) -> Dict[str, Any]:
-    """bos_token, eos_token and pad_token, as far as there are such."""
+    """Those of bos_token, eos_token and pad_token that exist."""
     ids = {"bos_token": tok.bos_token_id, "eos_token": tok.eos_token_id, "pad_token": tok.pad_token_id}
     return {role: tok.id_to_token(number) for role, number in ids.items() if number is not None}
 
 
 def settings_of(tok: Tokenizer) -> Dict[str, Any]:
-    """What transformers has beside the tokenizer."""
+    """The settings of transformers that are not in tokenizer.json."""
     return {"clean_up_tokenization_spaces": False, **tok._config, **roles_of(tok)}
 
 
@@ -72,7 +72,7 @@ def format_of(path: str) -> str:
 
 
 def write_whole(path: str, contents: bytes) -> None:
-    """The file appears when it is complete."""
+    """Writes a file that appears when it is complete."""
     new = f"{path}.{os.getpid()}.new"
     try:
         with open(new, "xb") as file:
@@ -89,7 +89,7 @@ def write_whole(path: str, contents: bytes) -> None:
 
 
 def write_directory(tok: Tokenizer, path: str) -> None:
-    """As AutoTokenizer.from_pretrained loads it. The last file is the one without which it cannot be loaded."""
+    """Writes a directory for AutoTokenizer.from_pretrained. tokenizer.json, which it cannot load without, is written last."""
     if not os.path.isdir(path):
         try:
             os.mkdir(path)
@@ -103,11 +103,11 @@ def write_directory(tok: Tokenizer, path: str) -> None:
 
 
 def warn_of_lost(tok: Tokenizer, path: str) -> None:
-    """A tokenizer.json does not say which tokens begin and end a text, and pad: one that reads it takes the usual ones."""
+    """Warns if a tokenizer.json loses which tokens begin and end a text, and pad: readers use the common names."""
     again = roles_of(type(tok).from_buffer(tok._to_json()))
     lost = [f"{role} {name}" for role, name in roles_of(tok).items() if again.get(role) != name]
     if lost:
-        warn(f'{path}: a tokenizer.json does not say {", ".join(lost)}; save a directory (format="hf-dir") to keep them')
+        warn(f'{path}: a tokenizer.json does not record {", ".join(lost)}; save a directory (format="hf-dir") to keep them')
 
 
 def save(tok: Tokenizer, path: Path, format: Optional[str]) -> None:  # pylint: disable=redefined-builtin

@@ -1,24 +1,24 @@
-# _errors.py - what goes wrong, as exceptions: the program's or the library's message, place and exit status
+# _errors.py - errors as exceptions, with the message, location and exit status of the program or library
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing typing takes longer than all the rest
+TYPE_CHECKING = False  # importing typing takes longer than importing everything else
 if TYPE_CHECKING:
     from typing import Optional
 
 
 class BpeError(RuntimeError):
-    """An error of bpetools, with the message of its programs, which names the input, the place, and what to do.
+    """An error of bpetools. The message, which is that of its programs, names the input, the location, and what to do.
 
     message    one line; also str(error)
     exit_code  the exit status of the program, see bpe(7): 64 wrong use, 65 bad data, 66 input missing,
                71 out of memory, 73 output cannot be created, 74 input or output error, 75 incomplete:
                run it again, 127 not installed
     input      the name of the file or text, or None
-    offset     the byte in it, from 0, or None; of a str that is not valid Unicode the character
-    line       the line in it, from 1, or None
+    offset     the byte in the input, from 0, or None; for a str that is not valid Unicode, the character
+    line       the line in the input, from 1, or None
     document   the index of the document in a batch or iterable, from 0, or None
 
-    BpeValueError, which is also a ValueError, is for exit codes 64 and 65.
+    Exit codes 64 and 65 raise BpeValueError, which is also a ValueError.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class BpeValueError(BpeError, ValueError):
 
 # ---- Messages ----
 
-# Parameters of train, encode_files and shard that are the options of these names.
+# Parameters of train, encode_files and shard with the same name as the option.
 SAME = (
     *("dtype", "eot", "eot_token", "format", "invalid", "jobs", "jsonl", "keep", "max_token_length", "memory", "min_count"),
     *("min_frequency", "name", "normalize", "null", "on_error", "output", "parquet", "pattern", "progress", "regex", "seed"),
     *("sha256", "shuffle", "special", "test", "tie", "tokens", "vocab_size", "wet"),
 )
-# And those that are options of other names.
+# All options of these parameters, and of those with other names.
 PARAMETERS = {
     **{name.replace("_", "-"): name for name in SAME},
     **{"v": "vocab_size", "p": "pattern", "n": "tokens", "d": "dtype", "f": "format", "j": "jobs", "S": "memory"},
@@ -61,7 +61,7 @@ PARAMETERS = {
 
 
 def assignment(name: str, value: Optional[str]) -> str:
-    """As a call has it; value None: of any value."""
+    """The parameter as in a call; value None: without a value."""
     import json
     import re
 
@@ -73,15 +73,15 @@ def assignment(name: str, value: Optional[str]) -> str:
 
 
 OPTION = r"(?<![^\s(])(?:--(?P<long>[a-z][a-z-]+)|-(?P<short>[A-Za-z]))(?![\w-])"
-GIVEN = rf"^{OPTION} (?P<value>\S+)(?=: )"  # what was asked for
+GIVEN = rf"^{OPTION} (?P<value>\S+)(?=: )"  # the option that the message is about
 NAMED = rf"{OPTION}(?:(?:=| (?=['\d]|(?<=-[fd] )[a-z]))(?P<value>'[^']*'|[^\s;,)]+))?"
 BEGUN = "(?<=was begun with: )'.*'(?=; give)"
 DTYPES = {"u16": "uint16", "u32": "uint32", "i32": "int32", '"auto"': "None"}
 
 
 def in_python(message: str) -> str:
-    """A message of a program or of the library, with its options as this package calls them: "see --on-error" becomes
-    "see on_error=", and "-f json" format="json". An option that is no parameter stays."""
+    """A message of a program or the library, with parameters of this package instead of options: "see --on-error" becomes
+    "see on_error=", and "-f json" becomes format="json". An option without a parameter is kept."""
     import os
     import re
     import shlex
@@ -99,7 +99,7 @@ def in_python(message: str) -> str:
         shown = [] if documents else [f"files={files}"]
         for key, _, value in (word[2:].partition("=") for word in words[:end] if word.startswith("--")):
             name = PARAMETERS.get(key)
-            if key == "model" and os.path.isabs(value):  # beside its shards
+            if key == "model" and os.path.isabs(value):  # its shards are in the same directory
                 shown.append(f"directory={os.path.dirname(value)!r}")
             if name and not (documents and key == "jsonl"):
                 shown.append(f"{name}=..." if key == "id" else assignment(name, value) if value else f"{name}=True")
@@ -117,7 +117,7 @@ def in_python(message: str) -> str:
 
 
 def make_error(message: str, exit_code: int, document: Optional[int] = None, name: Optional[str] = None) -> BpeError:
-    """The exception for a message, whose beginning may say the place: "FILE: byte N: ..." or "FILE: line N: ..."."""
+    """The exception for a message, which may begin with the location: "FILE: byte N: ..." or "FILE: line N: ..."."""
     import re
 
     kind = BpeValueError if exit_code in (64, 65) else BpeError
@@ -131,7 +131,7 @@ def make_error(message: str, exit_code: int, document: Optional[int] = None, nam
 
 
 def program_error(exit_code: int, stderr: bytes) -> BpeError:
-    """The exception for a program that failed: its last line on standard error, without the program's name."""
+    """The exception for a failed program: its last line on standard error, without the program's name."""
     import re
 
     lines = stderr.decode("utf-8", "surrogateescape").strip().splitlines()

@@ -1,4 +1,4 @@
-# _files.py - the methods of Tokenizer that are about files and streams, which the programs read
+# _files.py - the methods of Tokenizer for files and streams, which run the programs
 from __future__ import annotations
 
 import os
@@ -34,10 +34,10 @@ def train_from_iterator(docs: Iterable[Any], vocab_size: int, **options: Any) ->
 
 
 def width_of(dtype: Optional[str]) -> Optional[str]:
-    """As the programs call it, which know for what int32 is."""
+    """The value of the programs' option. They check which formats take int32."""
     names = {"None": None, "uint16": "u16", "uint32": "u32", "int32": "i32"}
     if str(dtype) not in names:
-        raise BpeValueError(f"dtype={dtype!r}: must be 'uint16', 'uint32', or of some shards 'int32'", 64)
+        raise BpeValueError(f"dtype={dtype!r}: must be 'uint16', 'uint32' or, for some shard formats, 'int32'", 64)
     return names[str(dtype)]
 
 
@@ -59,18 +59,19 @@ def encode_files(
     jobs: Optional[int] = None,
     progress: Progress = None,
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Encodes files to one file of raw ids, on all cores, as the command `bpe encode` does. Returns the ids, as
-    numpy.memmap(output, dtype) has them.
+    """Encodes files to one file of raw ids, on all cores, like the command `bpe encode`. Returns the ids as
+    numpy.memmap(output, dtype).
 
-    files      a path, a pattern as "data/*.txt", or a list of these. They are text, or zstd or gzip of it.
-    output     the file, which appears when it is complete. It has nothing but ids.
+    files      a path, a glob pattern such as "data/*.txt", or a list of these; plain text, zstd or gzip
+    output     the file to write, which appears when it is complete. It contains only ids.
     jsonl, parquet, wet, null, invalid, on_error   how the files are read: see bpetools.train
-    special    what special tokens in the text are: "token": they become their ids; "text"; or an "error"
-    eot        "before" or "after": where a separator stands, one for each document; by default none is added
-    eot_token  which special token that is; by default the one with eos_token_id
+    special    what happens to special tokens in the text: "token": each becomes its id; "text": they are like any other
+               text; "error": they are an error
+    eot        "before" or "after": add a separator before or after each document; by default none is added
+    eot_token  the special token to use as the separator; by default the one with eos_token_id
     dtype      "uint16" or "uint32"; by default uint16 if all ids of the tokenizer are below 65536
-    jobs       how many processes encode; by default one for each core
-    progress   True: a bar, if tqdm is installed; or a function, which gets how many bytes are read, and of how many
+    jobs       the number of processes that encode; by default one for each core
+    progress   True: show a bar, if tqdm is installed; or a function that gets the bytes read so far, and the total
 
     >>> ids = tok.encode_files("*.jsonl", "train.bin", jsonl=True, eot="after")
     >>> ids.dtype, ids.tolist()
@@ -95,7 +96,7 @@ def encode_files(
         there = os.path.exists(path)
         try:
             c.run_on([*words], names, parquet, meter)
-        except BpeValueError:  # ids of no text, perhaps
+        except BpeValueError:  # perhaps no text was left, and the output was written
             if not there and os.path.exists(path):
                 os.unlink(path)
             raise
@@ -133,42 +134,46 @@ def shard(
     length: Optional[int] = None,
     progress: Progress = None,
 ) -> Dict[str, Any]:
-    """Makes shards for training, files of the same number of ids, on all cores, as the command `bpe shard` does.
+    """Writes shards for training, files with the same number of ids each, on all cores, like the command `bpe shard`.
     Returns manifest.json as a dict: see bpe-shard(1).
 
-    source     files: a path, a pattern, or a list or tuple of these, so a list of str is one of files; or any other
-               iterable is one of documents, as those of encode_batch: a generator, a column, iter(a_list). They are
-               streamed; memory holds few at a time.
-    directory  where manifest.json says what there is. The tokenizer is put there, too, as tokenizer.json.
-    tokens     ids in a shard; 0: all in one. The last is "short", or what does not fill it is left out ("drop"), or it
-               is filled with separators ("pad"): last.
+    source     files: a path, a glob pattern, or a list or tuple of these (a list of str is a list of files). Or
+               documents: any other iterable, as for encode_batch: a generator, a column, iter(a_list). Documents are
+               streamed; few are in memory at a time.
+    directory  where to write the shards, manifest.json, and the tokenizer as tokenizer.json
+    tokens     ids in each shard; 0: write a single shard
+    last       what happens to ids that do not fill the last shard: it is "short", the ids are left out ("drop"), or
+               the shard is filled with separators ("pad")
     format     "npy", "raw", "llmc", "megatron", "datatrove", "dolma" or "mds"
-    shuffle    all documents in one random order, that of seed
-    test       so many shards, or this part of the documents (a float), are for tests
-    eot        "before" or "after": where a separator stands, one for each document; by default none is added
-    eot_token  which special token that is; by default the one with eos_token_id
-    special    what special tokens in the text are, "token" or "text": by default token in files, text in documents
+    shuffle    True: write all documents in one random order, determined by seed
+    test       the number of shards for tests, or (a float) the fraction of the documents for tests
+    eot        "before" or "after": add a separator before or after each document; by default none is added
+    eot_token  the special token to use as the separator; by default the one with eos_token_id
+    special    what special tokens in the text are, "token" or "text"; by default token in files, text in documents
     text       if source has rows (dicts, or a table), the name of the field with the text
-    ids        of documents: their names, as an iterable, a function of a row, or the name of a field of rows. They are
-               in the manifest and the table, so that what is in a shard can be found again
-    table      a table beside each shard with the place of each document, and its name
+    ids        ids of the documents: an iterable, a function of a row, or the name of a field of the rows. They are
+               recorded in the manifest and the table, so that you can find which documents are in a shard
+    table      True: write a table with each shard, with the position and id of each document
     jsonl, parquet, wet, null, invalid, on_error   how files are read: see bpetools.train
     name, dtype, sha256   see bpe-shard(1): --name, --dtype, --sha256
-    length     how many documents there will be, for progress; by default len(source), if it has one
-    progress   True: a bar, if tqdm is installed; or a function, which gets how many bytes (documents) are done, of all
+    jobs       the number of processes that encode; by default one for each core
+    length     the number of documents, for progress; by default len(source), if it has one
+    progress   True: show a bar, if tqdm is installed; or a function that gets the bytes (or documents) done so far, and
+               the total
 
-    After any loss, as when the process was killed, the same call goes on where it was, and makes the shards that it
-    would have made. For files nothing else is needed. Documents must come again from the first, in the same order:
-    those in complete shards are skipped (by source.skip(n) if it has that, as those of datasets have), and what was
-    encoded is not encoded again. (With shuffle or special="token" none are skipped.)
+    After any failure, even if the process was killed, repeat the same call to resume; it writes the same shards as
+    without the failure. Files need nothing else. Pass all documents again, from the first, in the same order: those in
+    complete shards are skipped (with source.skip(n) if it has that method, as datasets do), and nothing is encoded
+    twice. (With shuffle or special="token", none are skipped.)
 
-    What is checked then: all documents that are not skipped and that were given before, their texts, order and ids, by
-    a checksum of some at a time, in DIR/.documents until all is complete. Others are a BpeValueError, whose document is
-    the first of those some; so are fewer. Not checked: what is skipped, except that a source with a len() must have as
-    many documents as the shards have in the end; and documents that were not given before.
+    Documents that are not skipped, and were passed before, are checked: their texts, order and ids must be the same.
+    Checksums of groups of documents are kept in DIR/.documents until all shards are complete. If they differ, or there
+    are fewer documents, BpeValueError is raised; its attribute document is the first of the group. Skipped documents are
+    not checked, except that a source with a len() must have as many documents as the complete shards. Documents that
+    were not passed before are not checked.
 
-    In a directory that is complete nothing is done, and no document is read: the options, and len(source) if it has
-    one, must be as they were. Of two calls for one directory the second waits until the first has ended.
+    If the directory is complete, nothing is written and no document is read; the options, and len(source) if it has
+    one, must be the same as before. A second call for the same directory waits until the first has ended.
 
     >>> manifest = tok.shard("*.jsonl", "shards", tokens=5, jsonl=True, eot="before", test=1)
     >>> [shard["name"] for shard in manifest["shards"]]
@@ -187,10 +192,10 @@ def shard(
     place = os.path.abspath(os.fsdecode(directory))
     of_files = c.is_path(source) or (isinstance(source, (list, tuple)) and all(map(c.is_path, source)))
     if of_files and (ids is not None or text is not None):
-        why = "jsonl says the field of files, which a path or a list of str names; documents in a list are iter(docs)"
-        raise BpeValueError(f"ids and text are for documents: {why}", 64)
+        why = "for files, name the field with jsonl=; for documents in a list, pass iter(docs)"
+        raise BpeValueError(f"ids and text are only for documents: {why}", 64)
     if not of_files and (jsonl or parquet or wet or null):
-        raise BpeValueError("jsonl, parquet, wet and null are for files", 64)
+        raise BpeValueError("jsonl, parquet, wet and null are only for files", 64)
     if last not in ("short", "drop", "pad"):
         raise BpeValueError(f"last={last!r}: must be 'short', 'drop' or 'pad'", 64)
     total = length if of_files or length is not None else count_of(source)
@@ -216,7 +221,7 @@ def shard(
             with s.Given(place) as given:
                 manifest = s.read_manifest(place)
                 if manifest and manifest["complete"]:
-                    run([*words])  # compares what is asked for now; no document is read
+                    run([*words])  # compares the options; no document is read
                 else:
                     blocks = s.Documents(source, text, ids, given, s.documents_done(manifest)).blocks(meter, invalid)
                     feed([*words], blocks, meter.hear_rest if meter.active else None)

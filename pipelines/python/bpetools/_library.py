@@ -1,4 +1,4 @@
-# _library.py - the C library by ctypes: where it is, its structs and functions; and where the programs are
+# _library.py - loads the C library with ctypes: its location, structs and functions; finds the programs
 from __future__ import annotations
 
 import ctypes
@@ -15,11 +15,11 @@ UNKNOWN = (1 << 64) - 1
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-# ---- Where things are ----
+# ---- Locations ----
 
 
 def directories() -> Iterator[str]:
-    """Where the programs are that were installed with this package."""
+    """Directories of the programs that were installed with this package."""
     import sysconfig
 
     for paths in (sysconfig.get_paths(), sysconfig.get_paths(f"{os.name}_user")):
@@ -29,7 +29,7 @@ def directories() -> Iterator[str]:
 
 
 def find_program(name: str) -> str:
-    """The path of one of the programs: of this installation, else on PATH, else of this Python (for pip install -e)."""
+    """The path of a program: in this installation, on PATH, or in the scripts of this Python (for pip install -e)."""
     import shutil
     import sysconfig
 
@@ -41,7 +41,7 @@ def find_program(name: str) -> str:
 
 
 def places() -> Iterator[str]:
-    """Where the library may be: beside this file, beside the programs, or wherever the loader finds it."""
+    """Paths where the library may be: in the directory of this file, or near the programs."""
     yield os.path.join(HERE, NAME)
     try:
         directory = os.path.dirname(os.path.realpath(find_program("bpe")))
@@ -87,7 +87,7 @@ FUNCTIONS = {
     "bpe_open": (POINTER, BYTES, BYTES, POINTER),
     "bpe_open_memory": (POINTER, BYTES, SIZE, BYTES, BYTES, POINTER),
     "bpe_close": (None, POINTER),
-    "bpe_encode": (COUNT,),  # called with objects of ctypes: converting arguments would take longer than encoding
+    "bpe_encode": (COUNT,),  # called with ctypes objects, because converting arguments would take longer than encoding
     "bpe_encode_batch": (INT, POINTER, POINTER, SIZE, INT, ctypes.c_uint, POINTER),
     "bpe_batch_free": (None, POINTER),
     "bpe_decode": (COUNT, POINTER, POINTER, SIZE, INT, POINTER, SIZE),
@@ -126,13 +126,13 @@ loaded: Dict[str, Any] = {}
 
 
 def library() -> Any:
-    """The library, whose functions let other threads of Python run; or what does the same by the programs, where it is
-    missing. It is loaded when it is first needed."""
+    """The library, or a replacement that runs the programs if it is missing. It is loaded at first use. Its functions let
+    other threads of Python run."""
     return loaded.get(NAME) or loaded.setdefault(NAME, load())
 
 
 def fail(document: Optional[int] = None, name: Optional[str] = None) -> NoReturn:
-    """Raises what failed last in this thread. document: the index of the first text of a batch; name: of the input."""
+    """Raises the last error of this thread. document: the index of the first text of a batch; name: that of the input."""
     error = library().bpe_last_error().contents
     message = error.message.decode("utf-8", "surrogateescape")
     if message.endswith("how text splits into pretokens"):

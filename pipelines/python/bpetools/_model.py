@@ -1,4 +1,4 @@
-# _model.py - an open tokenizer: where it is from, its tokens, and copies of it for other processes
+# _model.py - an open tokenizer: its origin, its tokens, and copies of it for other processes
 from __future__ import annotations
 
 import contextlib
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def read_tokenizer_json(path: str) -> Optional[bytes]:
-    """The contents of a tokenizer.json, or None if the file is another: it has a list of merges, as tekken.json and
-    vocab.json have not."""
+    """The contents of a tokenizer.json, or None for another file. Unlike tekken.json and vocab.json, a tokenizer.json has a
+    list of merges."""
     import re
 
     if not os.path.isfile(path):
@@ -34,7 +34,7 @@ def read_tokenizer_json(path: str) -> Optional[bytes]:
     return contents if re.search(rb'"merges"\s*:\s*\[', contents) else None
 
 
-# What of a directory's tokenizer_config.json transformers has, and the tokenizer does not need.
+# Settings of a directory's tokenizer_config.json that transformers uses and the tokenizer does not need.
 KEPT = (
     *("bos_token", "unk_token", "sep_token", "cls_token", "mask_token", "additional_special_tokens"),
     *("extra_special_tokens", "chat_template", "model_max_length", "padding_side", "truncation_side"),
@@ -43,7 +43,7 @@ KEPT = (
 
 
 def plain(value: Any) -> Any:
-    """Tokens are their text."""
+    """The value with each token replaced by its text."""
     if isinstance(value, list):
         return [plain(each) for each in value]
     if isinstance(value, dict):
@@ -65,7 +65,7 @@ def read_config(directory: str) -> Dict[str, Any]:
 
 
 def words_of(special_tokens: Optional[SpecialTokens]) -> List[bytes]:
-    """As the programs' option -s has them."""
+    """The values for the programs' option -s."""
     if isinstance(special_tokens, (str, bytes)):
         raise BpeValueError("special_tokens is one string: give a list, or a dict with ids", 64)
     if isinstance(special_tokens, dict):
@@ -89,12 +89,12 @@ class Model:
     _lib: Any
     _encode: Any  # its bpe_encode
     _handle: ctypes.c_void_p
-    _pool: List[Buffer]  # those that no call uses
+    _pool: List[Buffer]  # buffers that no call is using
     _source: Tuple[str, Optional[str], List[bytes]]  # name, pattern and special tokens
-    _json: Optional[bytes]  # the tokenizer.json, if it is known
+    _json: Optional[bytes]  # the contents of tokenizer.json, if known
     _eos: Optional[int]
     _pad: Optional[int]
-    _config: Dict[str, Any]  # of its directory: see KEPT
+    _config: Dict[str, Any]  # settings of its directory: see KEPT
 
     def __init__(
         self, path: Path, pattern: Optional[str] = None, special_tokens: Optional[SpecialTokens] = None
@@ -108,7 +108,7 @@ class Model:
         self._config = read_config(name) if os.path.isdir(name) else {}
 
     def _open(self, contents: Optional[bytes]) -> None:
-        """By the contents, or by the name."""
+        """Opens the contents, or if they are None the file."""
         name, pattern, special = self._source
         shown, split = os.fsencode(name), None if pattern is None else pattern.encode()
         words = (ctypes.c_char_p * (len(special) + 1))(*special, None)
@@ -153,23 +153,23 @@ class Model:
 
     @property
     def fingerprint(self) -> int:
-        """The same number for tokenizers with the same tokens, ids and merges, whatever file they are from. How text is
-        split, and which tokens are special, is not in it."""
+        """A number that is equal for tokenizers with the same tokens, ids and merges, whatever the file format. It does not
+        depend on how text is split, or on which tokens are special."""
         return int(self._lib.bpe_fingerprint(self._handle))
 
     # ---- Tokens ----
 
     @property
     def vocab_size(self) -> int:
-        """All ids are smaller than this number. Added tokens count, as in len(tokenizer) of transformers."""
+        """All ids are smaller than this number. Added tokens are included, as in len(tokenizer) of transformers."""
         return int(self._lib.bpe_vocab_size(self._handle))
 
     def __len__(self) -> int:
         return self.vocab_size
 
     def token_to_id(self, token: Union[str, bytes]) -> Optional[int]:
-        """The id of a token, or None: a str is its name in tokenizer.json ("\u0120low", as Hugging Face spells " low"),
-        bytes are its bytes (b" low")."""
+        """The id of a token, or None. Pass a str for its name in tokenizer.json ("\u0120low", as Hugging Face spells
+        " low"), or bytes for its bytes (b" low")."""
         name = token.encode() if isinstance(token, str) else token
         find = self._lib.bpe_id_of_name if isinstance(token, str) else self._lib.bpe_id_of_bytes
         number: int = find(self._handle, name, len(name))
@@ -196,13 +196,13 @@ class Model:
         return self._bytes_of(self._lib.bpe_token_bytes, id)
 
     def get_vocab(self) -> Dict[str, int]:
-        """The ids of all tokens, by their names."""
+        """A dict from the name of each token to its id."""
         names = ((self.id_to_token(number), number) for number in range(self.vocab_size))
         return {name: number for name, number in names if name is not None}
 
     @property
     def special_tokens(self) -> Dict[str, int]:
-        """The ids of the special tokens, by their text: of the added tokens those that the file calls special."""
+        """A dict from the text of each special token to its id: the added tokens that the file marks as special."""
         n = ctypes.c_size_t()
         added = self._lib.bpe_added_tokens(self._handle, ctypes.byref(n))
         found = (added[i] for i in range(n.value))
@@ -210,18 +210,18 @@ class Model:
 
     @property
     def eos_token_id(self) -> Optional[int]:
-        """The id of the token that ends a text: the tokenizer's eos_token, else "<|endoftext|>" and the like."""
+        """The id of the token that ends a text: the tokenizer's eos_token, otherwise "<|endoftext|>" or a similar name."""
         return self._eos
 
     @property
     def pad_token_id(self) -> Optional[int]:
-        """The id of the token that pads: the tokenizer's pad_token, else "<pad>" and the like, else eos_token_id. Of
-        a directory that names none, None."""
+        """The id of the padding token: the tokenizer's pad_token, otherwise "<pad>" or a similar name, otherwise
+        eos_token_id. None for a directory without a pad_token."""
         return self._pad
 
     @property
     def bos_token_id(self) -> Optional[int]:
-        """The id of the token that begins a text: the bos_token of a directory, else None. encode does not add it."""
+        """The id of the token that begins a text: the bos_token of a directory, otherwise None. encode does not add it."""
         name = self._config.get("bos_token")
         return None if name is None else self.token_to_id(name)
 

@@ -1,4 +1,4 @@
-# _process.py - a program as a process: text goes in, what it writes comes back, and it never outlives the call
+# _process.py - runs a program as a process: writes its input, returns its output; it never outlives the call
 from __future__ import annotations
 
 import contextlib
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     Words = List[Union[str, bytes]]
     Hear = Callable[[Dict[str, Any]], None]
 
-PIPE = 1 << 20  # bytes, as wide as a pipe may be without privileges
+PIPE = 1 << 20  # bytes: the largest pipe without privileges
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-# ---- Remarks ----
+# ---- Warnings ----
 
 
 def warn(text: str) -> None:
-    """A remark of a program as a warning, of the line outside of this package that called it."""
+    """Issues a warning for the line outside this package that called it."""
     level, frame = 1, sys._getframe()
     while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == HERE:
         level, frame = level + 1, frame.f_back
@@ -40,7 +40,7 @@ def warn(text: str) -> None:
 
 # ---- Descriptors ----
 
-# Those that feed a program. A child that another thread forks meanwhile must not keep them open: text would not end.
+# Descriptors that feed a program. A child that another thread forks must not keep them open, or the input would not end.
 feeding: set[int] = set()
 
 
@@ -55,13 +55,13 @@ os.register_at_fork(after_in_child=forget_in_child)
 
 
 def write(fd: int, data: memoryview) -> int:
-    """As os.write; also where SIGPIPE would end the process."""
+    """os.write, even if SIGPIPE would end the process."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
     try:
         return os.write(fd, data)
     finally:
         if signal.SIGPIPE not in before:
-            signal.sigtimedwait({signal.SIGPIPE}, 0)  # it comes where a part was written, too
+            signal.sigtimedwait({signal.SIGPIPE}, 0)  # it is also sent if a part was written
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -69,29 +69,29 @@ def write(fd: int, data: memoryview) -> int:
 
 
 def environment() -> Dict[str, str]:
-    """What programs begin with: they end with this process, and `bpe parquet` is run by this Python, which may be that
-    of a virtual environment that is not active."""
+    """The environment of programs: they end with this process, and `bpe parquet` uses this Python, which may belong to a
+    virtual environment that is not active."""
     path = os.pathsep.join(filter(None, (os.path.dirname(sys.executable or ""), os.environ.get("PATH"))))
     return {**os.environ, "PATH": path, "BPE_PARENT": str(os.getpid())}
 
 
 class Program:
-    """A program that runs, as long as this is entered. If that is left by an exception, it ends with all that it has
-    started; so it does if this process is killed.
+    """A program that runs while this context is active. If an exception leaves the context, or this process is killed, the
+    program ends with everything that it has started.
 
-    fed: text will be written to its standard input. streamed: that is a stream which counts as complete only if it is
-    ended here. hear: gets the lines of --progress=json.
+    fed: text will be written to its standard input. streamed: the input is complete only if finish is called. hear: gets
+    the lines of --progress=json.
     """
 
     def __init__(self, words: Words, fed: bool, streamed: bool, hear: Optional[Hear]) -> None:
         self.words, self.fed, self.streamed, self.hear = words, fed, streamed, hear
         self.text = self.status = -1
         self.output: List[bytes] = []
-        self.said = b""  # no whole line yet
+        self.said = b""  # the start of an incomplete line
         self.lines: List[bytes] = []
 
     def pipe(self, name: str) -> int:
-        """Sets self.NAME to the end that is written to; returns the other one."""
+        """Creates a pipe. Sets self.NAME to its writing end; returns the other end."""
         theirs, ours = os.pipe()
         feeding.add(ours)
         setattr(self, name, ours)
@@ -149,7 +149,7 @@ class Program:
                     stream.close()
 
     def close(self, *names: str) -> None:
-        """Ends the text: the status first, so that no text counts as complete which is not."""
+        """Ends the text. Closes the status first, so that incomplete text does not count as complete."""
         for name in names or ("status", "text"):
             fd = getattr(self, name)
             if fd >= 0:
@@ -167,7 +167,7 @@ class Program:
             self.lines.append(line)
 
     def listen(self, milliseconds: Optional[int]) -> bool:
-        """Reads what has come, or waits until some has. Whether there was any, or an end."""
+        """Reads available output, or waits for some. Returns whether there was any, or an end of output."""
         ready = self.poll.poll(milliseconds)
         for fd, _ in ready:
             stream = self.streams[fd]
@@ -184,13 +184,13 @@ class Program:
         return bool(ready)
 
     def wait(self) -> None:
-        """Until it has ended. (What it has started may hold its ends of the pipes a little longer.)"""
+        """Waits until the program has ended. (Its children may hold its ends of the pipes a little longer.)"""
         while self.streams and (self.listen(100) or self.process.poll() is None):
             pass
         self.process.wait()
 
     def write(self, block: bytes) -> bool:
-        """Gives it text. False: it does not want any more."""
+        """Writes text to the program. False: it accepts no more."""
         rest = memoryview(block)
         try:
             while rest:
@@ -203,7 +203,7 @@ class Program:
         return True
 
     def finish(self) -> bytes:
-        """After all text: what it has written. If it fails, that is raised."""
+        """Ends the text, and returns the program's output. Raises an error if the program failed."""
         if self.status >= 0:
             with contextlib.suppress(BrokenPipeError):
                 write(self.status, memoryview(b"\0"))
@@ -213,7 +213,7 @@ class Program:
         if code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
             raise BpeError(
-                f"{os.fsdecode(b' '.join(map(os.fsencode, self.words[:2])))} was ended by {name}", 128 - code
+                f"{os.fsdecode(b' '.join(map(os.fsencode, self.words[:2])))} was killed by {name}", 128 - code
             )
         if code:
             raise program_error(code, b"\n".join([*self.lines, self.said]))
@@ -226,14 +226,14 @@ class Program:
 
 
 def run(words: Words, hear: Optional[Hear] = None) -> bytes:
-    """What a program writes that needs no input."""
+    """Runs a program without input, and returns its output."""
     with Program(words, False, False, hear) as program:
         return program.finish()
 
 
 def feed(words: Words, blocks: Iterable[bytes], hear: Optional[Hear] = None, streamed: bool = True) -> bytes:
-    """What a program writes, of blocks of bytes that are its input. Blocks are made as they are wanted; if there is
-    none for a reason that is raised, nothing has begun."""
+    """Runs a program with blocks of bytes as its input, and returns its output. Blocks are made when they are needed; if
+    making the first raises an exception, the program is not started."""
     blocks = iter(blocks)
     first = [*itertools.islice(blocks, 1)]
     with Program(words, True, streamed, hear) as program:

@@ -1,5 +1,5 @@
-# _programs.py - the functions of the C library by the programs, where there is no library: on musl. Each call runs one, which
-# reads the model anew: give many texts at once.
+# _programs.py - replaces the C library with the programs where there is no library: on musl. Each call runs a program, which reads
+# the model again: pass many texts in one call.
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +22,7 @@ NO_ERROR = SimpleNamespace(code=0, message=b"", text=UNKNOWN, offset=UNKNOWN, li
 
 
 def run(words: List[str], data: bytes = b"") -> bytes:
-    """Without the hint that a message has for users of programs, as the library leaves it out."""
+    """Runs a program. Errors do not have the hint ("; see -s") for users of programs, as in the library."""
     import subprocess
 
     program = find_program(words[0])
@@ -34,26 +34,26 @@ def run(words: List[str], data: bytes = b"") -> bytes:
 
 @functools.lru_cache(maxsize=None)
 def bytes_of_characters() -> Dict[str, int]:
-    """The byte of each character by which tokenizer.json spells bytes (GPT-2's)."""
+    """A dict from each character that tokenizer.json uses for a byte (as GPT-2 does) to that byte."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     rest = [b for b in range(256) if b not in shown]
     return {chr(c): b for c, b in [*zip(shown, shown), *((256 + i, b) for i, b in enumerate(rest))]}
 
 
 def spelled(name: str) -> bytes:
-    """The bytes of a token of a model of bytes."""
+    """The bytes of a token of a byte-level model."""
     table = bytes_of_characters()
     return bytes(table[c] for c in name) if all(c in table for c in name) else name.encode()
 
 
 def characters(name: str) -> bytes:
-    """The bytes of a token of a model of characters, inside of a text."""
+    """The bytes of a token of a model of characters, inside a text."""
     byte = re.fullmatch(r"<0x([0-9A-F]{2})>", name)
     return bytes.fromhex(byte[1]) if byte else name.replace("\u2581", " ").encode()
 
 
 class Model:
-    """An open tokenizer: where it is, and the options for it; its tokens, which are read when they are first asked for."""
+    """An open tokenizer: its path, its options, and its tokens, which are read at first use."""
 
     def __init__(self, path: str, options: List[str], directory: Optional[Any] = None) -> None:
         self.path, self.options, self.directory = path, options, directory
@@ -111,7 +111,7 @@ def value_of(number: Any) -> int:
 
 
 class Programs:
-    """An object with the functions of the library that the package calls, which take the same arguments."""
+    """An object with the functions of the library that the package calls, with the same arguments."""
 
     def __init__(self) -> None:
         find_program("bpe-encode")
@@ -162,7 +162,7 @@ class Programs:
     # ---- Encoding ----
 
     def encode(self, handle: Any, texts: List[bytes], special: int) -> List[List[int]]:
-        """Raises BpeError; its error is set."""
+        """The ids of each text. Raises BpeError, and sets self.error."""
         model, ends, at = self.model(handle), [], 0
         for i, text in enumerate(texts):
             try:
@@ -176,7 +176,7 @@ class Programs:
         words = ["bpe-encode", "-m", model.path, *model.options, "--fe", f"--special={SPECIAL[special]}"]
         separator = model.separator
         if special == 0 and separator and len(texts) > 1 and any(separator in text for text in texts):
-            # What it separates are documents of their own, each with a line: such texts are encoded alone.
+            # A separator divides a text into documents with one line each, so such texts are encoded separately.
             others = iter(self.encode(handle, [text for text in texts if separator not in text], special))
             return [self.encode(handle, [text], special)[0] if separator in text else next(others) for text in texts]
         try:
@@ -290,7 +290,7 @@ class Programs:
 
 
 def programs() -> Optional[Programs]:
-    """None: they are not installed either."""
+    """None if the programs are not installed either."""
     try:
         return Programs()
     except BpeError:

@@ -1,4 +1,4 @@
-# _shards.py - a directory of shards, and where a stream of documents goes on that was cut off
+# _shards.py - a directory of shards, and where an interrupted stream of documents resumes
 from __future__ import annotations
 
 import collections
@@ -44,7 +44,7 @@ def read_manifest(directory: str) -> Optional[Dict[str, Any]]:
 
 @contextlib.contextmanager
 def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
-    """DIR/tokenizer.json, which stays beside the shards: what is begun goes on with the same."""
+    """DIR/tokenizer.json, which is kept with the shards, so that work resumes with the same tokenizer."""
     contents, path = tok._to_json(), os.path.join(directory, "tokenizer.json")
     try:
         os.makedirs(directory, exist_ok=True)
@@ -55,7 +55,7 @@ def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
         with open(path, "rb") as file:
             there = file.read() == contents
         if not there:
-            why = "has another tokenizer in tokenizer.json; give the one with which it was begun, or another directory"
+            why = "has another tokenizer in tokenizer.json; use the one that it was begun with, or another directory"
             raise BpeValueError(f"{directory}: {why}", 64, directory)
     else:
         write_whole(path, contents)
@@ -70,13 +70,13 @@ def model_in(directory: str, tok: Tokenizer) -> Iterator[str]:
 
 
 def check_begun(directory: str, of_files: bool, **options: object) -> None:
-    """Such options decide the shards: they must be as they were."""
+    """Checks options that determine the shards: they must be the same as before."""
     manifest = read_manifest(directory)
     if not manifest:
         return
     form = manifest["reading"] and manifest["reading"]["form"]
     if form == "fe" if of_files else form not in (None, "fe", "jsonl"):
-        why = "documents, now names of files; give iter(docs)" if of_files else "files, now documents; give their names"
+        why = "documents, now file names; pass iter(docs)" if of_files else "files, now documents; pass file names"
         raise BpeValueError(f"{directory}: was begun with {why}, or another directory", 64, directory)
     last = {"short": "short", "dropped": "drop", "padded": "pad"}
     was = {
@@ -100,20 +100,20 @@ def check_begun(directory: str, of_files: bool, **options: object) -> None:
 
 
 def check_number(directory: str, manifest: Dict[str, Any], source: Any) -> None:
-    """As many documents as there are must be in the shards. (Empty ones may be nowhere, and special tokens divide some.)"""
+    """Checks that the shards have as many documents as the source. (Empty ones may be missing, and special tokens divide some.)"""
     n, there = sum(split["documents"] for split in manifest["totals"].values()), count_of(source)
     exact = manifest["model"] and manifest["model"]["special"] == "text" and manifest["format"] != "mds"
     if there is not None and n not in (0, there) and exact and manifest["last"] != "dropped":
-        why = f"is complete, and has {n} documents, not the {there} that are given; give the same, or another directory"
+        why = f"is complete, and has {n} documents, but now there are {there}; give the same, or another directory"
         raise BpeValueError(f"{directory}: {why}", 65, directory)
 
 
-# ---- Where a stream of documents goes on ----
+# ---- Where a stream of documents resumes ----
 
 
 def documents_done(manifest: Optional[Dict[str, Any]]) -> int:
-    """How many documents an unfinished directory has in complete shards. Documents in another order, and such as special
-    tokens have divided, begin at places that the manifest does not tell: none then. They are encoded once all the same.
+    """The number of documents that an unfinished directory has in complete shards. 0 if they are in another order, or may
+    be divided by special tokens, because the manifest does not tell where they begin. None is encoded twice even then.
     """
     if not manifest or manifest["order"] != "corpus" or manifest["model"]["special"] != "text":
         return 0
@@ -121,15 +121,15 @@ def documents_done(manifest: Optional[Dict[str, Any]]) -> int:
     for shard in manifest["shards"]:
         if "last" in shard and shard["last"]["offset"] is not None:
             last[shard["split"]] = int(shard["last"]["line"]) - 1
-    if "test_fraction" in manifest:  # each split goes its own way
+    if "test_fraction" in manifest:  # the splits advance independently
         return min(last.values()) if len(last) == 2 else 0
     return max(last.values(), default=0)
 
 
 class Given:
-    """DIR/.documents, which is locked while this is entered: what was given to the programs, until all is complete. For
-    each block a line: the number of documents before it, of those in it, of bytes of the stream before it, of those in
-    it, and their CRC-32."""
+    """DIR/.documents, a list of the documents that were passed to the programs, until all shards are complete. It is locked
+    while this context is active. One line for each block: the number of documents before it, of documents in it, of
+    bytes of the stream before it, of bytes in it, and their CRC-32."""
 
     def __init__(self, directory: str) -> None:
         self.directory, self.path, self.fd = directory, os.path.join(directory, ".documents"), -1
@@ -146,7 +146,7 @@ class Given:
             except BlockingIOError:
                 warn(f"{self.directory}: other processes work there; waiting for them")
                 fcntl.flock(self.fd, fcntl.LOCK_EX)
-            with contextlib.suppress(FileNotFoundError):  # those have removed it
+            with contextlib.suppress(FileNotFoundError):  # the other process has removed it
                 if os.path.samestat(os.fstat(self.fd), os.stat(self.path)):
                     break
             self.close()
@@ -165,7 +165,7 @@ class Given:
         os.close(self.fd)
 
     def read(self) -> None:
-        """What an earlier call has written; a last line that is not whole is taken away."""
+        """Reads what an earlier call has written; removes an incomplete last line."""
         documents = size = good = 0
         with open(self.path, "rb") as file:
             for line in file:
@@ -184,8 +184,8 @@ class Given:
 
 
 def blanks(documents: int, size: int, end: bytes) -> Iterator[bytes]:
-    """In place of documents that are skipped: as many that are blank, of as many bytes. So each later piece of text is at
-    its place, and in its line; and bpe-chunk passes on no piece before."""
+    """Replaces skipped documents with the same number of blank ones, of the same total length, so that later text keeps its
+    offset and line number. bpe-chunk passes on no piece of them."""
     if not documents:
         return
     each, longer = divmod(size, documents)
@@ -198,8 +198,8 @@ def blanks(documents: int, size: int, end: bytes) -> Iterator[bytes]:
 
 
 def skip(rows: Any, n: int) -> Iterator[Any]:
-    """What comes after n documents."""
-    if n and callable(getattr(rows, "skip", None)):  # of datasets
+    """The rows after the first n."""
+    if n and callable(getattr(rows, "skip", None)):  # a dataset of datasets
         return iter(rows.skip(n))
     if n and type(rows).__module__.startswith("pyarrow") and hasattr(rows, "slice"):
         return rows_of(rows.slice(n))
@@ -215,9 +215,9 @@ def too_few(n: int) -> BpeValueError:
 
 
 def pairs_of(docs: Any, text: Optional[str], ids: Ids, n: int) -> Iterator[Any]:
-    """(document, id) of those after the first n; without ids documents."""
+    """(document, id) after the first n; only documents if ids is None."""
     if isinstance(ids, str) and text is None:
-        raise BpeValueError(f"ids={ids!r} is the name of a field: name that of the text, too (text=...)", 64)
+        raise BpeValueError(f"ids={ids!r} is the name of a field: name the field with the text, too (text=...)", 64)
     if text is not None and hasattr(docs, "columns"):
         ids = column_of(docs, ids) if isinstance(ids, str) else ids
         docs, text = column_of(docs, text), None
@@ -242,10 +242,10 @@ def zip_ids(texts: Iterator[Any], ids: Iterator[Any], n: int) -> Iterator[Any]:
 
 
 def check_id(name: object, index: int) -> str:
-    """As bpe-chunk takes it."""
+    """Checks an id by the rules of bpe-chunk."""
     if hasattr(name, "__index__"):
         name = str(operator.index(name))
-    columns = type(name).__module__.partition(".")[0] in ("pandas", "pyarrow")  # of a dataset in that format
+    columns = type(name).__module__.partition(".")[0] in ("pandas", "pyarrow")  # a dataset in that format
     why = (
         f"is {type(name).__name__}, not str{'; give dataset.with_format(None)' if columns else ''}"
         if not isinstance(name, str)
@@ -261,19 +261,19 @@ def check_id(name: object, index: int) -> str:
 
 
 class Documents:
-    """Documents as a stream. Of those in complete shards most are skipped; those after them that were given before must
-    be the same again."""
+    """Documents as a stream. Most of those in complete shards are skipped; later ones that were passed before must be the
+    same again."""
 
     def __init__(self, docs: Any, text: Optional[str], ids: Ids, given: Given, done: int) -> None:
         self.given, self.named = given, ids is not None
         start = max(0, sum(block[0] <= done for block in given.blocks) - 1)
-        self.again = {block[0]: block for block in given.blocks[start:]}  # by the number of documents before
+        self.again = {block[0]: block for block in given.blocks[start:]}  # by the number of documents before each
         self.skipped, _, self.size, *_ = next(iter(self.again.values()), (0,) * 5)
         n, there = sum(given.blocks[-1][:2]) if given.blocks else 0, count_of(docs)
         if there is not None and there < n:
             raise too_few(n)
         self.rows = pairs_of(docs, text, ids, self.skipped)
-        self.names: Deque[str] = collections.deque()  # of the documents that were taken, and not written
+        self.names: Deque[str] = collections.deque()  # of documents that were read and not written yet
 
     def texts(self) -> Iterator[Any]:
         for index, row in enumerate(self.rows, self.skipped):
@@ -283,7 +283,7 @@ class Documents:
             yield row
 
     def groups(self) -> Iterator[Tuple[int, List[Any]]]:
-        """Those that were given before are grouped as they were."""
+        """Documents that were passed before are grouped as before."""
         texts, done = self.texts(), 0
         for first, n, *_ in self.again.values():
             some, done = [*itertools.islice(texts, n)], first + n
@@ -293,7 +293,7 @@ class Documents:
         yield from groups_of(texts, BLOCK, done)
 
     def blocks(self, meter: Meter, invalid: str) -> Iterator[bytes]:
-        """The stream: JSON Lines if they have ids, for --id; else each ends with a byte FE."""
+        """The stream: JSON Lines if documents have ids, for --id; otherwise each document ends with a byte FE."""
         yield from blanks(self.skipped, self.size, b"\n" if self.named else b"\xfe")
         size = self.size
         for first, some in meter.watch(self.groups()):
@@ -310,12 +310,12 @@ class Documents:
 
 
 def named(source: Any) -> Any:
-    """Files, but no documents by mistake."""
+    """Returns the source; raises an error if it looks like a list of documents instead of files."""
     for path in source if isinstance(source, (list, tuple)) else ():
         text = os.fsdecode(path)
         if "\n" in text or " " in text and not os.path.exists(text) and not set(text) & set("*?["):
             raise BpeError(
-                f"{text[:60]!r}: no such file; a list of str is one of files: of documents in memory, give iter(docs)",
+                f"{text[:60]!r}: no such file; a list of str is a list of files: for documents in memory, pass iter(docs)",
                 66,
             )
     return source

@@ -1,4 +1,4 @@
-# _stream.py - any iterable of documents as a stream of bytes for a program, block by block
+# _stream.py - converts any iterable of documents to a stream of bytes for a program, block by block
 from __future__ import annotations
 
 import contextlib
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     Groups = Iterable[Tuple[int, List[Any]]]
     Progress = Union[None, bool, Callable[[int, Optional[int]], object]]
 
-BLOCK = 256 << 10  # characters of documents that are gathered, about
-ARROW_ROWS = 1 << 10  # of pyarrow's arrays, taken at once, at most
-ERRORS = {"error": "strict", "replace": "replace", "skip": "ignore"}  # invalid= in Python's words
+BLOCK = 256 << 10  # characters of documents in a block, about
+ARROW_ROWS = 1 << 10  # maximum number of rows of pyarrow's arrays to convert at a time
+ERRORS = {"error": "strict", "replace": "replace", "skip": "ignore"}  # invalid=, and Python's name for it
 
 
 # ---- Documents ----
 
 
 def rows_of_arrow(array: Any) -> Iterator[Any]:
-    """The values of an array of pyarrow, some at a time, as Python has them."""
+    """The values of an array of pyarrow as Python objects, some at a time."""
     for chunk in filter(len, getattr(array, "chunks", (array,))):
         step = max(1, min(ARROW_ROWS, (BLOCK * len(chunk)) // (chunk.nbytes + 1)))
         for start in range(0, len(chunk), step):
@@ -42,7 +42,7 @@ def no_field(name: object, there: Any, what: str, index: Optional[int] = None) -
 
 
 def column_of(table: Any, name: str) -> Any:
-    """Of a table of pandas, polars or pyarrow."""
+    """A column of a table of pandas, polars or pyarrow."""
     there = list(getattr(table, "column_names", table.columns))
     return table[name] if name in there else no_field(name, there, f"this {type(table).__name__}")
 
@@ -55,7 +55,7 @@ def fields(rows: Iterable[Any], first: int, *names: str) -> Iterator[Any]:
             found = get(row)
         except (LookupError, TypeError):
             if not hasattr(row, "keys"):
-                why = f"document {index} is {type(row).__name__}, which has no fields: text={names[0]!r} is for rows"
+                why = f"document {index} is {type(row).__name__}, which has no fields; text={names[0]!r} needs rows, such as dicts"
                 raise BpeValueError(why, 64, document=index) from None
             there = [*row.keys()]
             no_field(next((name for name in names if name not in there), names[0]), there, f"document {index}", index)
@@ -63,7 +63,7 @@ def fields(rows: Iterable[Any], first: int, *names: str) -> Iterator[Any]:
 
 
 def documents_of(docs: Any, text: Optional[str]) -> Iterator[Any]:
-    """Each document; text is the field with it, if docs has rows."""
+    """Each document. text: the field with the text, if docs has rows."""
     check_documents(docs, text)
     if text is None:
         return rows_of(docs)
@@ -80,11 +80,11 @@ def count_of(docs: Any) -> Optional[int]:
 # ---- As bytes ----
 
 
-BY_INVALID = "invalid='replace' puts U+FFFD there, 'skip' leaves it out"
+BY_INVALID = "invalid='replace' replaces it with U+FFFD, 'skip' removes it"
 
 
 def encode(document: Any, index: int, invalid: str) -> bytes:
-    """A document in UTF-8; what it has that is not text is what invalid says."""
+    """A document in UTF-8; invalid selects what happens to invalid text."""
     if isinstance(document, dict):
         texts = [name for name, value in document.items() if isinstance(value, str)]
         field = "text" if "text" in texts else max(texts, key=lambda name: len(document[name]), default="text")
@@ -115,7 +115,7 @@ def encode_all(first: int, documents: List[Any], invalid: str) -> List[bytes]:
 
 
 def ended_blocks(groups: Groups, invalid: str) -> Iterator[bytes]:
-    """For --fe: each document ends with a byte FE. Nothing needs an escape, so it is four times as fast as JSON."""
+    """For --fe: each document ends with a byte FE. Nothing must be escaped, so this is four times as fast as JSON."""
     for first, some in groups:
         yield b"\xfe".join([*encode_all(first, some, invalid), b""])
 
@@ -126,16 +126,16 @@ ESCAPES.update({0x22: b'\\"', 0x5C: b"\\\\", 0x0A: b"\\n", 0x0D: b"\\r", 0x09: b
 
 
 def json_string(data: bytes) -> bytes:
-    """UTF-8 as a string of JSON, without the quotes. What this makes must not change: work that goes on later, perhaps
-    by another version, has offsets in it."""
+    """UTF-8 as a JSON string, without the quotes. The output must never change: work that is resumed later, perhaps by
+    another version, contains offsets in it."""
     special = data.translate(None, PLAIN)
-    for byte in sorted(set(special), reverse=True):  # the backslash first, as others get one
+    for byte in sorted(set(special), reverse=True):  # the backslash first, because the other escapes contain one
         data = data.replace(bytes((byte,)), ESCAPES[byte])
     return data
 
 
 def json_lines(groups: Groups, ids: Deque[str], invalid: str) -> Iterator[bytes]:
-    """For --jsonl --id=id. The ids are taken from the queue."""
+    """For --jsonl --id=id. Removes the ids from the queue."""
     for first, some in groups:
         pairs = [(json_string(text), json_string(ids.popleft().encode())) for text in encode_all(first, some, invalid)]
         yield b"".join([b'{"text":"%b","id":"%b"}\n' % pair for pair in pairs])
@@ -145,7 +145,7 @@ def json_lines(groups: Groups, ids: Deque[str], invalid: str) -> Iterator[bytes]
 
 
 class Meter:
-    """Tells how far the work is: a bar of tqdm, or a function that gets how much is done, and of how much (or None)."""
+    """Shows progress: with a bar of tqdm, or a function that gets how much is done, and the total (or None)."""
 
     def __init__(self, progress: Progress, unit: str, total: Optional[int] = None) -> None:
         self.total, self.call = total, progress if callable(progress) else None
@@ -175,20 +175,20 @@ class Meter:
             self.bar.update(done - self.bar.n)
 
     def hear(self, line: Any) -> None:
-        """A line of --progress=json, of files."""
+        """Takes a line of --progress=json about files."""
         self.tell(line["read"], line["total"])
 
     def hear_rest(self, line: Any) -> None:
-        """The same while documents are streamed: what is done with them."""
+        """Takes such a line while documents are streamed: what the programs are doing."""
         if self.bar is not None and line.get("doing"):
             self.bar.set_postfix_str(line["doing"])
 
     def watch(self, groups: Groups) -> Iterator[Tuple[int, List[Any]]]:
-        """Passes documents on, and counts them. There must be some."""
+        """Passes on documents, and counts them. Raises an error if there are none."""
         n = 0
         for first, some in groups:
-            n = first + len(some)  # now, as the list may be emptied
+            n = first + len(some)  # before the caller may empty the list
             yield first, some
             self.tell(n)
         if not n:
-            raise BpeValueError("there are no documents; a generator or file gives its own only once", 65)
+            raise BpeValueError("there are no documents; note that a generator or file can be read only once", 65)

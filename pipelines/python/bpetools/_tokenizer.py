@@ -1,4 +1,4 @@
-# _tokenizer.py - the class Tokenizer: a tokenizer in the memory of this process, by the C library
+# _tokenizer.py - the class Tokenizer: a tokenizer in the memory of this process; uses the C library
 from __future__ import annotations
 
 import ctypes
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     TokenIds = Union[Iterable[int], NDArray[np.integer[Any]]]
 
-ROOM = 16 << 10  # of ids; a text of so many bytes mostly has no more
+ROOM = 16 << 10  # ids; a text of this many bytes rarely has more
 FULL = ctypes.c_size_t(ROOM)
-SHORT = 512  # bytes of text; of these
-LENGTHS = [ctypes.c_size_t.from_param(n) for n in range(SHORT)]  # is made once what takes a tenth of a call
+SHORT = 512  # bytes of text
+LENGTHS = [ctypes.c_size_t.from_param(n) for n in range(SHORT)]  # made once, because making one takes a tenth of a call
 SPECIAL = {"token": ctypes.c_int(0), "text": ctypes.c_int(1), "error": ctypes.c_int(2)}  # enum bpe_special
 
 
@@ -38,18 +38,18 @@ def special_of(special: str) -> ctypes.c_int:
 
 
 def buffer_of(n: int) -> Buffer:
-    """Room for n ids: as an argument, and as a view."""
+    """A buffer for n ids: as an argument of the library, and as a view."""
     ids = (ctypes.c_uint32 * n)()
     return ctypes.byref(ids), memoryview(ids).cast("B").cast("I")
 
 
 class Tokenizer(Model):
-    """A tokenizer: text to the ids of its tokens, and back, in this process.
+    """A tokenizer: encodes text into token ids, and decodes ids, in this process.
 
-    Tokenizer(path) opens a file or directory, as from_file does. A tokenizer does not change: threads may share it, and
-    encode at the same time; it can be pickled, and used after a fork, as by the workers of torch's DataLoader.
+    Tokenizer(path) opens a file or directory, like from_file. A tokenizer does not change: threads may share it, and
+    encode at the same time. It can be pickled, and used after a fork, for example in the workers of torch's DataLoader.
 
-    What fails raises BpeError; wrong arguments and bad data BpeValueError, which is a ValueError, too.
+    Errors raise BpeError; wrong arguments and bad data raise BpeValueError, which is also a ValueError.
 
     >>> import bpetools
     >>> tok = bpetools.Tokenizer("tokenizer.json")
@@ -67,24 +67,25 @@ class Tokenizer(Model):
     def from_file(
         cls, path: Path, pattern: Optional[str] = None, special_tokens: Optional[SpecialTokens] = None
     ) -> Tokenizer:
-        """Opens a tokenizer.json, .tiktoken, tekken.json, SentencePiece's tokenizer.model, or a directory with such.
+        """Opens a tokenizer.json, .tiktoken, tekken.json, SentencePiece's tokenizer.model, or a directory with one of these.
 
-        pattern and special_tokens are for files that do not say these, as a .tiktoken file from elsewhere: the name of
-        a pattern ("cl100k", see bpe-chunk(1)); and a list of tokens, which get the next ids, or a dict of their ids.
+        pattern and special_tokens are for files that do not contain them, such as a .tiktoken file from another source.
+        pattern is a name ("cl100k", see bpe-chunk(1)); special_tokens is a list of tokens, which get the next ids, or a
+        dict from token to id.
         """
         return cls(path, pattern, special_tokens)
 
     @classmethod
     def from_pretrained(cls, directory: Path) -> Tokenizer:
-        """Opens a directory as save_pretrained of transformers writes it. It must be on this machine.
+        """Opens a local directory that save_pretrained of transformers wrote.
 
-        Tokenizer(directory) does the same. Of tokenizer_config.json to_transformers and save(format="hf-dir") keep the
-        names of tokens, the chat template, model_max_length, and the sides of padding and truncation.
+        Tokenizer(directory) does the same. From tokenizer_config.json, to_transformers and save(format="hf-dir") keep
+        the names of tokens, the chat template, model_max_length, and the sides of padding and truncation.
         """
         if not os.path.isdir(directory):
             name = os.fsdecode(directory)
             raise BpeError(
-                f"{name}: no such directory, and nothing is downloaded here; of a model on the hub use"
+                f"{name}: no such directory, and nothing is downloaded; for a model on the hub, use"
                 f' Tokenizer.from_pretrained(huggingface_hub.snapshot_download("{name}", allow_patterns=["*token*",'
                 ' "*.json", "*.txt"]))',
                 66,
@@ -99,7 +100,7 @@ class Tokenizer(Model):
 
     @classmethod
     def from_buffer(cls, json: bytes, name: str = "tokenizer.json") -> Tokenizer:
-        """Opens the contents of a tokenizer.json. Messages call it by the name."""
+        """Opens the contents of a tokenizer.json. name is its name in messages."""
         return cls._of_contents(json, name)
 
     train = staticmethod(_files.train)
@@ -108,42 +109,42 @@ class Tokenizer(Model):
     # ---- Saving ----
 
     def to_str(self) -> str:
-        """The tokenizer as a tokenizer.json: as it was, if it is one."""
+        """The tokenizer as a tokenizer.json; unchanged if it was opened from one."""
         return self._to_json().decode()
 
     def save(self, path: Path, format: Optional[str] = None) -> None:  # pylint: disable=redefined-builtin
         """Writes the tokenizer to a file or directory, which appears when it is complete.
 
         format: "json" (a tokenizer.json), "tiktoken", "gpt2" (a directory with vocab.json and merges.txt), "hf-dir"
-        (a directory for AutoTokenizer.from_pretrained) or "merges", as bpe-model(1) describes them. By default
-        hf-dir if path is a directory or ends with /, tiktoken if it ends with .tiktoken, else json.
+        (a directory for AutoTokenizer.from_pretrained) or "merges"; see bpe-model(1). The default is hf-dir if path is
+        a directory or ends with /, tiktoken if it ends with .tiktoken, otherwise json.
 
-        A format that cannot say what the tokenizer is raises BpeValueError; what it does not keep is a warning: only
-        hf-dir says which tokens begin and end a text, and pad. Beside PATH.tiktoken is PATH.tiktoken.json, with the
-        pattern and the special tokens; keep them together.
+        If the format cannot express the tokenizer, BpeValueError is raised. If settings are lost, a warning says so:
+        only hf-dir records which tokens begin and end a text, and pad. With PATH.tiktoken, PATH.tiktoken.json is
+        written, with the pattern and the special tokens; keep the two files together.
         """
         from ._convert import save
 
         save(self, path, format)
 
     def to_transformers(self, **options: Any) -> transformers.PreTrainedTokenizerFast:
-        """The tokenizer as PreTrainedTokenizerFast of transformers, with eos_token and pad_token; of a directory with
-        its bos_token, chat template and model_max_length, too.
+        """The tokenizer as a PreTrainedTokenizerFast of transformers, with eos_token and pad_token, and with the bos_token,
+        chat template and model_max_length of a directory.
 
-        options are passed on, as model_max_length=2048.
+        options are passed to its constructor, such as model_max_length=2048.
         """
         from ._convert import to_transformers
 
         return to_transformers(self, options)
 
     def to_tokenizers(self) -> tokenizers.Tokenizer:
-        """The tokenizer as Tokenizer of Hugging Face's tokenizers."""
+        """The tokenizer as a Tokenizer of Hugging Face's tokenizers."""
         from ._convert import to_tokenizers
 
         return to_tokenizers(self)
 
     def to_tiktoken(self, name: str = "bpetools") -> tiktoken.Encoding:
-        """The tokenizer as Encoding of tiktoken, if ranks can say what it is: see bpe-model(1)."""
+        """The tokenizer as an Encoding of tiktoken, if ranks can express it: see bpe-model(1)."""
         from ._convert import to_tiktoken
 
         return to_tiktoken(self, name)
@@ -151,11 +152,12 @@ class Tokenizer(Model):
     # ---- Encoding ----
 
     def encode(self, text: Text, special: str = "text") -> List[int]:
-        """The ids of a text, a str or UTF-8 as bytes: a list of int.
+        """Encodes a text, a str or UTF-8 as bytes, and returns its ids as a list of int.
 
-        special: what special tokens in the text are. "text": text as any other; "token": they become their ids;
-        "error": BpeValueError, which names the token and its place. Added tokens that the file does not call special
-        (and that special_tokens does not list) become their ids in any case, as in Hugging Face's tokenizers.
+        special selects what happens to special tokens in the text. "text": they are encoded like any other text;
+        "token": each becomes its id; "error": raises BpeValueError, which names the token and its offset. Added tokens
+        that the file does not mark as special (and that special_tokens does not list) always become their ids, as in
+        Hugging Face's tokenizers.
 
         >>> tok.encode("low<|endoftext|>", special="token")
         [268, 0]
@@ -180,7 +182,7 @@ class Tokenizer(Model):
         return ids
 
     def _encode_long(self, data: bytes, mode: ctypes.c_int, n: int) -> List[int]:
-        """n: how many ids there are, perhaps; negative: it has failed."""
+        """n: an estimate of the number of ids; negative: the last call failed."""
         room = -1
         while n > room:
             room = n
@@ -192,7 +194,7 @@ class Tokenizer(Model):
         return ids
 
     def encode_ordinary(self, text: Text) -> List[int]:
-        """The same as encode(text): special tokens are text."""
+        """The same as encode(text): special tokens are encoded as text."""
         return self.encode(text)
 
     def _encode_blocks(
@@ -208,11 +210,11 @@ class Tokenizer(Model):
         def encode(block: _batch.Block) -> Tuple[Ids, Numbers]:
             return _batch.encode_block(self._lib, self._handle, block, mode, threads)
 
-        blocks = _batch.blocks(docs, _batch.BLOCK // 2 if by_caller else _batch.BLOCK)  # for its memory
+        blocks = _batch.blocks(docs, _batch.BLOCK // 2 if by_caller else _batch.BLOCK)  # limits memory
         return map(encode, blocks) if threads == 1 else _batch.overlapped(encode, blocks, beside=not by_caller)
 
     def encode_iter(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> Iterator[Ids]:
-        """As encode_batch, but yields the arrays one by one, and takes some 10 MB of documents at a time.
+        """Like encode_batch, but yields the arrays one by one, and reads some 10 MB of documents at a time.
 
         >>> [len(ids) for ids in tok.encode_iter(["low lower", "", "low"])]
         [2, 0, 1]
@@ -220,16 +222,16 @@ class Tokenizer(Model):
         return _batch.each_of(self._encode_blocks(docs, special, threads, by_caller=True))
 
     def encode_batch(self, docs: Documents, special: str = "text", threads: Optional[int] = None) -> List[Ids]:
-        """The ids of each document: a list of numpy arrays of uint32. (They are views of larger arrays: copy those that
-        are kept alone.)
+        """Encodes documents, and returns the ids of each as a numpy array of uint32. (The arrays are views of larger ones:
+        copy an array to keep it without the others.)
 
-        docs: any iterable of str, or of UTF-8 as bytes: a list, a generator, a column of datasets or pandas; an array
+        docs: any iterable of str, or of UTF-8 as bytes: a list, a generator, a column of datasets or pandas. An array
         of strings of pyarrow is read without a copy. Nothing is added between documents.
 
-        special: see encode. threads: at most so many encode at the same time, and none is left after the call; by
-        default one for each processor, but in processes that multiprocessing started (as workers of DataLoader) one.
+        special: see encode. threads: the maximum number of threads, which all end with the call. The default is one for
+        each processor, or a single one in processes that multiprocessing started (such as workers of DataLoader).
 
-        A document that cannot be encoded raises BpeValueError, whose document is its index.
+        A document that cannot be encoded raises BpeValueError; its attribute document is the index.
 
         >>> tok.encode_batch(["low lower newest", "low"])
         [array([268, 267, 264], dtype=uint32), array([268], dtype=uint32)]
@@ -239,9 +241,9 @@ class Tokenizer(Model):
     def encode_flat(
         self, docs: Documents, special: str = "text", threads: Optional[int] = None
     ) -> Tuple[Ids, Numbers]:
-        """As encode_batch, but all ids in one array: (ids, offsets), uint32 and uint64.
+        """Like encode_batch, but returns all ids in one array: (ids, offsets), uint32 and uint64.
 
-        The ids of document i are ids[offsets[i]:offsets[i + 1]]; offsets has one number more than there are documents.
+        The ids of document i are ids[offsets[i]:offsets[i + 1]]; offsets has one more element than there are documents.
 
         >>> tok.encode_flat(["low lower newest", "low"])
         (array([268, 267, 264, 268], dtype=uint32), array([0, 3, 4], dtype=uint64))
@@ -254,7 +256,7 @@ class Tokenizer(Model):
     # ---- Decoding ----
 
     def decode_bytes(self, ids: TokenIds, skip_special_tokens: bool = False) -> bytes:
-        """The bytes that ids stand for: of a list of int, or of an array of integers (numpy, torch). See decode."""
+        """Decodes ids, a list of int or an array of integers (numpy, torch), to bytes. See decode."""
         numbers, address, n = _batch.numbers_of(ids)
         room = 8 * n + 64
         while True:
@@ -267,15 +269,15 @@ class Tokenizer(Model):
             room = size
 
     def decode(self, ids: TokenIds, skip_special_tokens: bool = False, errors: str = "replace") -> str:
-        """The text that ids stand for: a list of int, or an array; one id is a list, too: decode([5]).
+        """Decodes ids, a list of int or an array, to text. Pass a single id as a list: decode([5]).
 
-        Ids may end inside a character, whose bytes become U+FFFD then; errors="strict" raises UnicodeDecodeError
-        instead, "ignore" leaves them out. skip_special_tokens leaves out special tokens.
+        If ids begin or end inside a character, its bytes become U+FFFD; errors="strict" raises UnicodeDecodeError
+        instead, and "ignore" drops them. skip_special_tokens leaves out special tokens.
         """
         return self.decode_bytes(ids, skip_special_tokens).decode("utf-8", errors)
 
     def decode_batch(
         self, batch: Iterable[TokenIds], skip_special_tokens: bool = False, errors: str = "replace"
     ) -> List[str]:
-        """The text of each."""
+        """Decodes each element of the batch."""
         return [self.decode(ids, skip_special_tokens, errors) for ids in batch]

@@ -1,4 +1,4 @@
-# _toktokenizer.py - the class of the package toktokenizer, by the trainer and the encoder of this one
+# _toktokenizer.py - a replacement for the class of the package toktokenizer
 from __future__ import annotations
 
 from ._errors import BpeValueError
@@ -16,10 +16,11 @@ BYTES = 256
 
 
 class BPETokenizer:
-    """The class of PyPI's toktokenizer, for programs that use it. Its attribute tokenizer is the Tokenizer behind it.
+    """A replacement for the class of PyPI's toktokenizer. The attribute tokenizer is the Tokenizer that it uses.
 
-    As there, vocab_size is the number of merges; but before their ids are those of all 256 bytes (there bytes from 128
-    on share the ids of merges), files are tokenizer.json, and merges stay inside words, by the pattern gpt2.
+    As in toktokenizer, vocab_size is the number of merges. There are three differences: the ids of merges come after
+    those of all 256 bytes (in toktokenizer, bytes from 128 on share the ids of merges), files are tokenizer.json, and
+    merges do not cross words (pattern gpt2).
 
     >>> from bpetools import BPETokenizer
     >>> bpe = BPETokenizer()
@@ -36,7 +37,7 @@ class BPETokenizer:
         self.tokenizer: Optional[Tokenizer] = None
 
     def train(self, text: Union[Text, Iterable[Text]], vocab_size: int) -> None:
-        """Learns so many merges from a text, or from an iterable of texts."""
+        """Learns vocab_size merges from a text, or from an iterable of texts."""
         from ._commands import train_from_iterator
 
         texts = [text] if isinstance(text, (str, bytes, bytearray, memoryview)) else text
@@ -50,7 +51,7 @@ class BPETokenizer:
         return made
 
     def load_encoder(self, file: Path) -> None:
-        """The same, for this object."""
+        """Opens such a file in this object."""
         self.tokenizer = Tokenizer(file)
 
     def save_encoder(self, file: Path) -> None:
@@ -59,15 +60,15 @@ class BPETokenizer:
 
     def _trained(self) -> Tokenizer:
         if not self.tokenizer:
-            raise BpeValueError("there is nothing yet: call train, or load_encoder", 64)
+            raise BpeValueError("no tokenizer yet: call train or load_encoder", 64)
         return self.tokenizer
 
     def encode(self, text: Text) -> List[int]:
-        """The ids of a text."""
+        """Encodes a text into ids."""
         return self._trained().encode(text)
 
     def decode(self, input_ids: TokenIds) -> str:
-        """The text of ids."""
+        """Decodes ids to text."""
         return self._trained().decode(input_ids)
 
     @property
