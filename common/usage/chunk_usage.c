@@ -28,6 +28,8 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
     if (o->model && source_options_stdin(&o->source, o->model, o->files, o->n_files, e))
         return -1;
+    if (!o->model && shared_options_new_special(&o->special, "-s", e))
+        return -1;
     if (!o->pattern && !o->model)
         o->pattern = "gpt2";
     return o->no_special || o->special.n || o->model ? 0 : option_texts_add(&o->special, CHUNK_SPECIAL, e);

@@ -32,7 +32,10 @@ static int check_max_token_len(const char *word, void *options, struct err *e)
 static int check_add_special(const char *token, void *options, struct err *e)
 {
     (void)token;
-    return shared_options_special(&((struct merge_options *)options)->add_special, "--add-special", e);
+    struct option_texts *list = &((struct merge_options *)options)->add_special;
+    if (shared_options_special(list, "--add-special", e) || shared_options_new_special(list, "--add-special", e))
+        return -1;
+    return 0;
 }
 
 static const char *const ties[] = {"hf", "lex", "id", NULL};

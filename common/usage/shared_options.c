@@ -14,6 +14,22 @@ unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary)
     return d == DTYPE_BY_VOCABULARY ? by_vocabulary : d == DTYPE_2_BYTES ? 2 : 4;
 }
 
+int shared_options_special(struct option_texts *list, const char *option, struct err *e)
+{
+    const char *token = list->at[list->n - 1];
+    bool cut;
+    size_t n = strlen(token);
+    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
+        return err_set(e, EX_USAGE, "%s: a special token must be UTF-8 text, and not empty", option);
+    for (size_t i = 0; i + 1 < list->n; i++) {
+        if (strcmp(list->at[i], token) == 0) {
+            list->n--;
+            break;
+        }
+    }
+    return 0;
+}
+
 /* Whether token ends as in `<|pad|>=5`, which gives a model's token its id; *id is then the `=5`. */
 static bool has_id(const char *token, const char **id)
 {
@@ -24,23 +40,14 @@ static bool has_id(const char *token, const char **id)
     return true;
 }
 
-int shared_options_special(struct option_texts *list, const char *option, struct err *e)
+int shared_options_new_special(const struct option_texts *list, const char *option, struct err *e)
 {
-    const char *token = list->at[list->n - 1];
-    bool cut;
-    size_t n = strlen(token);
-    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
-        return err_set(e, EX_USAGE, "%s: a special token must be UTF-8 text, and not empty", option);
-    const char *id;
-    if (strstr(token, ">,<") || strstr(token, "],["))
-        return err_set(e, EX_USAGE, "%s %s: this is one token; give %s once for each token", option, token, option);
-    if (has_id(token, &id))
-        return err_set(e, EX_USAGE, "%s %s: training assigns the ids; leave out %s", option, token, id);
-    for (size_t i = 0; i + 1 < list->n; i++) {
-        if (strcmp(list->at[i], token) == 0) {
-            list->n--;
-            break;
-        }
+    for (size_t i = 0; i < list->n; i++) {
+        const char *token = list->at[i], *id;
+        if (strstr(token, ">,<") || strstr(token, "],["))
+            return err_set(e, EX_USAGE, "%s %s: this is one token; give %s once for each token", option, token, option);
+        if (has_id(token, &id))
+            return err_set(e, EX_USAGE, "%s %s: training assigns the ids; leave out %s", option, token, id);
     }
     return 0;
 }

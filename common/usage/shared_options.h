@@ -24,9 +24,13 @@ extern const char *const shared_options_dtypes[], *const shared_options_merges[]
 /* The width in bytes; by_vocabulary: what the vocabulary needs. */
 unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
 
-/* Checks the special token that was added last to the list of an option (`-s`): UTF-8 text, neither a list of tokens
- * nor one with an id (`<|pad|>=5`). Removes it if it is a repetition. -1 with EX_USAGE. */
+/* Checks the special token that was added last to the list of an option (`-s`): it must be UTF-8 text. Removes it if it
+ * is a repetition. -1 with EX_USAGE. */
 int shared_options_special(struct option_texts *list, const char *option, struct err *e);
+
+/* Checks special tokens of a model that is to be trained: each is neither a list of tokens nor has an id (`<|pad|>=5`).
+ * -1 with EX_USAGE. */
+int shared_options_new_special(const struct option_texts *list, const char *option, struct err *e);
 
 /* Checks that a model (-m) is named. -1 with EX_USAGE. */
 int shared_options_model(const char *model, struct err *e);
