@@ -1,4 +1,4 @@
-/* commands.c - what commands and programs there are: see front.h. */
+/* commands.c - the tables of commands and programs: see front.h. */
 #include "bpe/front.h"
 
 #include "usage/chunk_usage.h"

@@ -1,13 +1,13 @@
-/* complete.c - bpe complete: what may come next on a command line, for the shells (pipelines/completions).
+/* complete.c - bpe complete: completions of a command line, for shells (pipelines/completions).
  *
  *     bpe complete WORD... CURRENT
  *
- * The words are those of a command line from its program on, CURRENT is the one that is being typed, perhaps empty.
- * Each line of output is a word that begins with CURRENT, a tab, and what it means; or one that says which names of
- * files are wanted: `:files` and patterns, `:directories`, `:commands`.
+ * The WORDs are those of a command line from its program on; CURRENT is the one being typed, which may be empty. Each
+ * line of output is a word that begins with CURRENT, a tab, and its meaning; or a request that the shell complete file
+ * names: `:files` and patterns, `:directories`, `:commands`.
  *
- * What there is comes from the tables by which command lines are read; those of commands in other languages, from what
- * they say to --help (script_help.c).
+ * Options come from the tables that parse command lines; those of commands in other languages come from their --help
+ * (script_help.c).
  */
 #include "bpe/front.h"
 #include "bpe/pages.h"
@@ -23,10 +23,10 @@
 
 static struct {
     const char *program; /* "train", "tasks run", "bpe-chunk" */
-    char **words;        /* what comes after it, up to the current word */
+    char **words;        /* the words after it, up to the current one */
     int n;
     const char *current;
-    const struct option_row *others; /* of a command in another language; else NULL */
+    const struct option_row *others; /* options of a command in another language; else NULL */
 } asked;
 
 /* ---- Output ---- */
@@ -37,7 +37,7 @@ static void offer(const char *word, const char *about)
         printf("%s\t%.*s\n", word, (int)strcspn(about ? about : "", "\n"), about ? about : "");
 }
 
-/* --NAME= for the shell to go on with the value, or --NAME. */
+/* --NAME=, so that the shell continues with the value, or --NAME. */
 static void offer_option(const struct option_row *r, bool with_letter)
 {
     char word[120];
@@ -52,7 +52,7 @@ static void offer_option(const struct option_row *r, bool with_letter)
 
 #define MODELS ":files *.json *.tiktoken *merges*.txt"
 
-/* The values of an option. `before`: what the word has before them, "--NAME=" or nothing. */
+/* Offers the values of an option. `before`: the part of the word before them, "--NAME=" or "". */
 static void offer_values(const struct option_row *r, const char *before)
 {
     static const char *const directories[] = {"DIR", "OUT", NULL}, *const files[] = {"FILE", "PATH", "LIST", NULL};
@@ -76,7 +76,7 @@ static void offer_values(const struct option_row *r, const char *before)
 
 /* ---- Options ---- */
 
-/* The tables of a command line; a name in one of them means nothing in those after it that are a program's. */
+/* The tables of a command line; a name in one of them hides the same name in those after it. */
 struct tables {
     const struct option_row *at[12];
     size_t n;
@@ -93,7 +93,7 @@ static const struct option_row *find(const struct tables *t, const char *name, s
     return NULL;
 }
 
-/* The option whose value the current word is, as the word before it takes one; NULL: there is none. */
+/* The option whose value is the current word, because the word before it takes one; else NULL. */
 static const struct option_row *open_option(const struct tables *t)
 {
     const char *last = asked.n ? asked.words[asked.n - 1] : "";
@@ -101,7 +101,7 @@ static const struct option_row *open_option(const struct tables *t)
     if (strncmp(last, "--", 2) == 0 && last[2] && !strchr(last, '='))
         r = find(t, last + 2, strlen(last + 2), 0);
     else if (last[0] == '-' && last[1] && last[1] != '-') {
-        for (const char *c = last + 1; *c; c++) { /* of several letters, the first with a value takes the others */
+        for (const char *c = last + 1; *c; c++) { /* the first letter that takes a value takes the rest of the word */
             r = find(t, NULL, 0, *c);
             if (r && r->argument && c[1])
                 return NULL;
@@ -120,7 +120,7 @@ static bool was_given(const char *name)
     return false;
 }
 
-/* What kind of files a command takes. */
+/* Offers the kind of files that a command takes. */
 static void offer_files(void)
 {
     static const struct {
@@ -169,13 +169,13 @@ static void offer_options(const struct tables *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         for (const struct option_row *r = t->at[i]; r->name; r++) {
-            if (find(t, r->name, strlen(r->name), 0) == r) /* it is not hidden by one before */
+            if (find(t, r->name, strlen(r->name), 0) == r) /* not hidden by an earlier table */
                 offer_option(r, r->letter && find(t, NULL, 0, r->letter) == r);
         }
     }
 }
 
-/* Says what may come, by these tables; called in the place of reading a command line by them. */
+/* Offers completions from these tables; called instead of parsing a command line with them. */
 static void complete_by(const struct option_set *sets, size_t n_sets)
 {
     struct tables t = {0};
@@ -183,7 +183,7 @@ static void complete_by(const struct option_set *sets, size_t n_sets)
         t.at[t.n++] = asked.others;
     for (size_t i = 0; i < n_sets && t.n + 1 < sizeof t.at / sizeof *t.at; i++)
         t.at[t.n++] = sets[i].rows;
-    if (!asked.others) /* else they have --help, and no --version */
+    if (!asked.others) /* the others list --help themselves, and have no --version */
         t.at[t.n++] = options_every;
     const char *current = asked.current, *equals = strchr(current, '=');
     const struct option_row *r = was_given("") ? NULL : open_option(&t);
@@ -293,7 +293,7 @@ static int of_bpe(char **words, int n, struct err *e)
         snprintf(two, sizeof two, "tasks %.50s", words[2]);
         asked.program = two;
         skip = 3;
-        if (n <= 5 && strcmp(words[2], "split") == 0) { /* and a name for messages */
+        if (n <= 5 && strcmp(words[2], "split") == 0) { /* at 5 words, the name for messages */
             if (n == 4)
                 offer_words(split);
             return 0;

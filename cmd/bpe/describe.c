@@ -1,10 +1,10 @@
-/* describe.c - bpe describe: what models do to a text: bytes per token, frequent tokens; in one process.
+/* describe.c - bpe describe: what models do to a text (bytes per token, frequent tokens), in one process.
  *
  *     sums  -> ledger, table        describe_sum.c   \
  *                                                     each distinct pretoken, encoded once    describe_encode.c
  *     text  -> pretokenizer, table  describe_text.c  /
  *
- * All is exact, as bpe-encode would encode the text. Special tokens are in none of the figures but the size of the
+ * All figures are exact: the text is encoded as bpe-encode would. Special tokens count only in the size of the
  * vocabulary.
  */
 #include "bpe/describe.h"

@@ -1,4 +1,4 @@
-/* describe.h - what the files of bpe describe share. */
+/* describe.h - shared by the files of bpe describe. */
 #ifndef BPE_CMD_DESCRIBE_H
 #define BPE_CMD_DESCRIBE_H
 
@@ -26,7 +26,7 @@ struct describe_options {
     struct option_texts model;
     const char *pattern;
     struct option_texts special_token;
-    uint64_t memory;  /* for what is counted */
+    uint64_t memory;  /* for the counts */
     const char *temp; /* as for spill_init */
     struct source_options source;
     char **files;
@@ -34,26 +34,26 @@ struct describe_options {
 };
 
 enum {
-    DESCRIBE_TOP = 16,    /* frequent ones that are listed */
-    DESCRIBE_SHOWN = 200, /* bytes of each, at most */
+    DESCRIBE_TOP = 16,    /* frequent pretokens or tokens listed */
+    DESCRIBE_SHOWN = 200, /* bytes shown of each, at most */
 };
 
-struct describe_top { /* a frequent pretoken, of which the first bytes are kept */
+struct describe_top { /* a frequent pretoken and its first bytes */
     uint64_t count;
     size_t len;
     unsigned char p[DESCRIBE_SHOWN];
 };
 
-/* The pretokens of the text by some rules, which several models may share. */
+/* The pretokens of the text by one set of rules, which several models may share. */
 struct describe_split {
-    const struct rules *rules; /* of the first of these models */
-    /* Of text: what was counted, and how far this is in the window that all splits read. */
+    const struct rules *rules; /* of the first of these models; borrowed */
+    /* For text: the counts, and the bytes consumed of the window that all splits read. */
     struct counter counter;
     struct external_merge merge;
     size_t ahead;
     /* The figures. */
     uint64_t n, n_distinct, n_bytes;
-    struct describe_top top[DESCRIBE_TOP]; /* the most frequent first */
+    struct describe_top top[DESCRIBE_TOP]; /* most frequent first */
     size_t n_top;
 };
 
@@ -61,10 +61,10 @@ struct describe_model {
     const char *name;
     struct model model;
     struct encode_rules how;
-    struct rules rules; /* special tokens are sorted */
+    struct rules rules; /* with sorted special tokens */
     struct describe_split *split;
     struct pretoken_encoder encoder;
-    uint64_t *count; /* of each id, in all pretokens */
+    uint64_t *count; /* occurrences of each id in all pretokens */
     uint64_t n_tokens;
 };
 
@@ -74,23 +74,23 @@ struct describe {
     size_t n_models;
     struct describe_split *split; /* owned array */
     size_t n_splits;
-    uint64_t text, files; /* bytes of the text, and those it was read from, compressed as they may be */
+    uint64_t text, files; /* bytes of the text, and of the files it was read from, which may be compressed */
     const char *sum;      /* the first FILE that is a sum, for messages; NULL: none was read */
     struct summing summing;
     struct chunk_reader reader;
-    struct chunk_run *run; /* of text; NULL: none was read */
+    struct chunk_run *run; /* for text; NULL: no text was read */
     struct format_guess json;
     struct progress progress;
     uint64_t n_seen;
     struct buf ignored;
 };
 
-/* Adds a sum, or a text; in (*taken*), whose bytes in `first` were read already. */
+/* Adds a sum or a text, read from `in` (*taken*), whose first bytes are in `first` already. */
 int describe_add_sum(struct describe *d, struct input *in, const struct buf *first, const char *path, struct err *e);
 int describe_add_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e);
 
-/* Encodes the pretokens of all sums, or all texts, and fills in the figures. -1 with EX_DATAERR: the sums were counted
- * by other rules than a model has; with EX_TEMPFAIL: they are incomplete. */
+/* Encodes the pretokens of all sums, or all texts, and sets the figures. -1 with EX_DATAERR: the sums were counted by
+ * rules other than those of a model; with EX_TEMPFAIL: they are incomplete. */
 int describe_end_sums(struct describe *d, struct err *e);
 int describe_end_text(struct describe *d, struct err *e);
 void describe_text_free(struct describe *d);
@@ -98,7 +98,7 @@ void describe_text_free(struct describe *d);
 /* Encodes all distinct pretokens of a split, or of the sums. */
 int describe_encode(struct describe *d, struct describe_split *s, struct err *e);
 
-/* Appends all that is printed. */
+/* Appends the output. */
 int describe_put(const struct describe *d, struct buf *out, struct err *e);
 
 #endif

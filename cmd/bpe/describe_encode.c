@@ -1,4 +1,4 @@
-/* describe_encode.c - each distinct pretoken, encoded once by each model, counts as often as it occurs. */
+/* describe_encode.c - encodes each distinct pretoken once with each model, and weights it by its count. */
 #include "bpe/describe.h"
 
 #include "encode/ids.h"
@@ -11,8 +11,8 @@ enum { ENOUGH = 1 << 16 }; /* bytes of pretokens that are encoded together */
 struct encoding {
     const struct describe *d;
     struct describe_split *split;
-    struct buf bytes;   /* pretokens that wait, one after the other */
-    struct id_list ids; /* room for their ids */
+    struct buf bytes;   /* pending pretokens, one after the other */
+    struct id_list ids; /* space for their ids */
     struct word word[WORDS_MAX];
     uint64_t count[WORDS_MAX];
     size_t n;
@@ -25,7 +25,7 @@ static void count_ids(struct describe_model *m, const uint32_t *id, size_t n, ui
     m->n_tokens += n * count;
 }
 
-/* Encodes the pretokens that wait. */
+/* Encodes the pending pretokens. */
 static int flush(struct encoding *x, struct err *e)
 {
     size_t at = 0;
@@ -48,7 +48,7 @@ static int flush(struct encoding *x, struct err *e)
     return 0;
 }
 
-/* A pretoken so long that room for as many ids as bytes may be too much. */
+/* Encodes a pretoken so long that space for as many ids as bytes may take too much memory. */
 static int encode_long(struct encoding *x, const struct pretoken *w, struct err *e)
 {
     if (w->len > UINT32_MAX)
@@ -68,7 +68,8 @@ static int encode_long(struct encoding *x, const struct pretoken *w, struct err 
     return 0;
 }
 
-/* Puts a pretoken into the list of the most frequent. They come in order, so of equal counts the first stays first. */
+/* Enters a pretoken in the list of the most frequent. They arrive in order, so among equal counts the first remains
+ * first. */
 static void note_top(struct describe_split *s, const struct pretoken *w)
 {
     size_t at = s->n_top;
@@ -82,7 +83,7 @@ static void note_top(struct describe_split *s, const struct pretoken *w)
     memcpy(s->top[at].p, w->p, w->len < DESCRIBE_SHOWN ? w->len : DESCRIBE_SHOWN);
 }
 
-/* Takes a pretoken. No sum of counts is larger than the number of bytes. */
+/* Takes a pretoken. As each has at least one byte, no sum of counts exceeds the number of bytes, which is checked. */
 static int consume(void *ctx, const struct pretoken *w, struct err *e)
 {
     struct encoding *x = ctx;

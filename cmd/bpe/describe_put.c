@@ -1,4 +1,4 @@
-/* describe_put.c - what bpe describe prints: lines for one model, a column each for several. */
+/* describe_put.c - prints the output of bpe describe: lines for one model, or a column for each of several. */
 #include "bpe/describe.h"
 
 #include "wire/record_text.h"
@@ -11,7 +11,7 @@ enum { LABEL = 21 }; /* columns of a line before its figures */
 
 /* ---- Which tokens are listed ---- */
 
-/* Ids of tokens, at most `max`; the first of those that were put come first. */
+/* At most `max` token ids, sorted by `before`. */
 struct list {
     const struct describe_model *m;
     bool (*before)(const struct describe_model *m, uint32_t a, uint32_t b);
@@ -19,7 +19,7 @@ struct list {
     uint32_t id[DESCRIBE_TOP];
 };
 
-/* Of tokens that are equal otherwise, the one whose bytes are less. */
+/* Decides between tokens that are equal otherwise, by their bytes. */
 static bool is_less(const struct describe_model *m, uint32_t a, uint32_t b)
 {
     const struct model_token *x = &m->model.token[a], *y = &m->model.token[b];
@@ -50,7 +50,7 @@ static void put_id(struct list *l, uint32_t id)
     l->id[at] = id;
 }
 
-/* Whether it has an ASCII letter, or `other`: any byte that is not ASCII. */
+/* Whether a token has an ASCII letter or, if `other`, any byte that is not ASCII. */
 static bool has_letter(const struct model_token *t, bool other)
 {
     for (uint32_t i = 0; i < t->len; i++) {
@@ -98,7 +98,7 @@ static int put_commas(struct buf *out, uint64_t n, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* In quotes, on one line; if it is very long, the first bytes of it, up to a whole character. */
+/* Puts a token in quotes, on one line; a very long one is cut after a whole character. */
 static int put_quoted(struct buf *out, const unsigned char *p, size_t len, struct err *e)
 {
     size_t n = len <= DESCRIBE_SHOWN ? len : DESCRIBE_SHOWN - 1;
@@ -257,7 +257,7 @@ static int measure(struct column *c, size_t n_rows, struct err *e)
     return rc;
 }
 
-/* A line: the ith items of a row. */
+/* Puts a line: the ith item of a row, for each column. */
 static int put_line(struct buf *out, const struct column *c, size_t n, const struct row *row, size_t i, struct err *e)
 {
     int rc = buf_printf(out, e, "%-*s", LABEL, i ? "" : row->label);

@@ -1,5 +1,4 @@
-/* describe_sum.c - sums as the source of bpe describe: they were counted by some rules, which must be those of each
- * model. */
+/* describe_sum.c - sums as the input of bpe describe. They must have been counted by the rules of each model. */
 #include "bpe/describe.h"
 
 #include "base/cli/program.h"
@@ -67,7 +66,7 @@ static int put_special(struct buf *out, const struct rules *r, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* EX_DATAERR: which rules the sum and the model have, by `put`. */
+/* Sets EX_DATAERR, which states the rules of the sum and of the model, as printed by `put`. */
 static int refuse(const struct describe *d, const struct describe_model *m, const struct rules *sum, const char *with,
                   int (*put)(struct buf *out, const struct rules *r, struct err *e), struct err *e)
 {
@@ -82,7 +81,7 @@ static int refuse(const struct describe *d, const struct describe_model *m, cons
     return -1;
 }
 
-/* A model that does not say how it splits text takes any pretokens, as by bpe-encode. */
+/* A model that does not state how it splits text accepts any pretokens, as in bpe-encode. */
 static int check_rules(const struct describe *d, const struct describe_model *m, const struct rules *sum, struct err *e)
 {
     bool says = m->rules.n_regex || m->rules.pattern.len;
@@ -115,7 +114,7 @@ static int check_all(const struct describe *d, struct err *e)
 
 /* ---- The figures ---- */
 
-/* What is merely incomplete is described as far as it goes. */
+/* A sum that is only incomplete is described, with a note. */
 static int check_complete(struct describe *d, struct err *e)
 {
     char text[ERR_TEXT];

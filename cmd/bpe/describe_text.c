@@ -1,8 +1,8 @@
-/* describe_text.c - text as the source of bpe describe: read once, and counted by the rules of each model.
+/* describe_text.c - text as the input of bpe describe: read once, and counted by the rules of each model.
  *
- * Models with the same rules share a split. All splits read the same windows of text, and each has a pretokenizer; one
- * may be ahead of another, as a pretoken may end where another's goes on. What is counted goes to sorted segments on
- * disk where it takes too much memory, so that each distinct pretoken is encoded once, however long the text is.
+ * Models with the same rules share a split. All splits read the same windows of text, each with its own pretokenizer;
+ * one may be ahead of another, because their pretokens end at different positions. Counts that take too much memory go
+ * to sorted segments on disk, so that each distinct pretoken is encoded once, however long the text is.
  */
 #include "bpe/describe.h"
 
@@ -29,8 +29,8 @@ static int open_split(struct describe *d, struct describe_split *s, const struct
     return counter_open(&s->counter, r, INVALID_ERROR, e);
 }
 
-/* Sets the splits: one for each set of rules. -1 with EX_USAGE: it is not known how a model splits text, or it does
- * not. */
+/* Makes one split for each set of rules. -1 with EX_USAGE: a model does not state how it splits text, or does not split
+ * it. */
 static int split_text(struct describe *d, struct err *e)
 {
     for (size_t i = 0; i < d->n_models; i++) {
@@ -62,7 +62,7 @@ static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, str
     return 0;
 }
 
-/* Counts the window in a split, from where it is. */
+/* Counts the rest of the window in a split. */
 static int count_window(struct describe *d, struct describe_split *s, const struct chunk_run *r, const unsigned char *p,
                         size_t n, enum window_end end, size_t *where, struct err *e)
 {

@@ -2,12 +2,12 @@
  *
  *     bpe-chunk -m MODEL FILE... | as many bpe-encode -f turns as jobs          encode_shared.c
  *     as many (bpe parquet --part=I/N... FILE... | bpe-encode -0 -f turns)      encode_parquet.c
- *     bpe-encode -m MODEL FILE...                                               where more of them gain nothing
+ *     bpe-encode -m MODEL FILE...                                               if more of them gain nothing
  *
- * All bpe-encodes write to the output by themselves; this process tells each when it is its turn (driver/dispatch.h).
+ * The bpe-encodes write to the output directly; this process tells each when it is its turn (driver/dispatch.h).
  *
- * If one fails, the ids before that are written, as by bpe-encode, and -o PATH does not appear. The exit status is that
- * of what failed first in the text, 128 plus the signal if it was killed.
+ * If one fails, the ids before the failure are written, as by bpe-encode, and -o PATH does not appear. The exit status
+ * is that of the process that failed first in the order of the text; 128 plus the signal if it was killed.
  */
 #include "bpe/encode.h"
 
@@ -20,22 +20,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of files for which one bpe-encode alone is as fast: each process sees all words as new. (On two cores, 16 MB
- * took 60 ms either way; by two processes, 105 ms of CPU.) */
+/* Bytes of files for which a single bpe-encode is as fast, because to each process all words are new. (On two cores, 16
+ * MB took 60 ms either way; two processes used 105 ms of CPU.) */
 enum { SMALL = 16 << 20 };
 
 static struct encode self;
 
 static struct command_program programs[] = {{.usage = &encode_usage, .options = &self.options}};
 
-/* A model that is no file, as that of `-m <(...)`, can be read once only, and several processes read it: it is copied
- * into memory that has a descriptor, by whose name they find it. path "-": standard input. -1: EX_NOINPUT, EX_IOERR. */
+/* A model such as that of `-m <(...)` can be read only once, but several processes read it: it is copied to a memory
+ * file, which they open through its descriptor in this process. path "-": standard input. -1: EX_NOINPUT, EX_IOERR. */
 static int keep_model(const char *path, struct err *e)
 {
     struct stat st;
     struct buf text = {0};
     bool named = strcmp(path, "-") != 0;
-    if (named && stat(path, &st) < 0) /* said once, and not by each process */
+    if (named && stat(path, &st) < 0) /* report it once, not in each process */
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", path);
     if (named && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
         return 0;
@@ -52,7 +52,7 @@ static int keep_model(const char *path, struct err *e)
 
 /* ---- One bpe-encode ---- */
 
-/* Whether all is in files that are so small, or something else is wanted than to share the work. */
+/* Whether one bpe-encode is enough: the files are small, or the work cannot be shared. */
 static bool is_for_one(void)
 {
     const struct source_options *s = &self.options.source;
@@ -131,7 +131,7 @@ static int check(struct err *e)
     return 0;
 }
 
-/* Those formats of bpe-encode that are not for chunks alone. */
+/* The formats of bpe-encode that are not for chunks only. */
 static const char *const formats[] = {"raw", "text", NULL};
 
 static int take_format(const char *name, void *owner, struct err *e)

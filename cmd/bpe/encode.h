@@ -1,4 +1,4 @@
-/* encode.h - what the files of bpe encode share. */
+/* encode.h - shared by the files of bpe encode. */
 #ifndef BPE_CMD_ENCODE_H
 #define BPE_CMD_ENCODE_H
 
@@ -9,31 +9,32 @@
 #include "driver/watch.h"
 #include "usage/encode_usage.h"
 
-/* Places in the pipeline. */
+/* Stages of the pipeline. */
 enum { ENCODE_READ, ENCODE_CHUNK, ENCODE_IDS };
 
 struct encode {
     struct command_options common;
     const char *path;
-    unsigned format; /* of the words of -f */
+    unsigned format; /* index in the words of -f */
     struct encode_options options;
-    struct command_program *program; /* bpe-encode, with what it was told */
+    struct command_program *program; /* bpe-encode and its options */
     char **files;
     int n_files;
     /* The work. */
-    int model; /* of a model that is no file: the copy; -1: it is one */
+    int model; /* a copy of a model that can be read only once; -1: none */
     struct output out;
     struct chunk_feed feed;
     struct dispatch dispatch;
     struct watch watch;
 };
 
-/* Text or chunks, shared by several bpe-encodes; Parquet. Returns the exit status, whose reason was printed; or -1. */
+/* Encode text or chunks, shared by several bpe-encodes, and Parquet. Return the exit status, whose reason was printed;
+ * or -1. */
 int encode_shared(struct encode *x, struct job *j, struct err *e);
 int encode_parquet(struct encode *x, struct job *j, struct err *e);
 
-/* The exit status of a process that has failed, after the line that says why; or -1. is: what that line calls an input
- * whose name is `name`; NULL: all as the user does. */
+/* Prints why a process failed. Returns its exit status, or -1. is: the name in that message of an input that the user
+ * knows as `name`; NULL: the message names inputs as the user does. */
 int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, const char *is, const char *name,
                 struct err *e);
 

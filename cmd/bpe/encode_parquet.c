@@ -1,9 +1,9 @@
-/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text. As many pairs as jobs work at
- * a time, of a process that reads parts and a bpe-encode that holds the ids of each until it is its turn.
+/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text. As many pairs of processes as
+ * jobs run at a time: one reads parts, and a bpe-encode holds the ids of each part until it is its turn.
  *
- * Of 2 jobs, the first pair has the parts 0, 2, 4, ..., each through a pipe of its own: parts are much smaller than the
- * text of a process, which takes long to start, so few ids are held and the pairs end at the same time. (One process
- * that reads for all would take as long to start while all others wait, and be too slow for many cores.)
+ * With 2 jobs, the first pair has parts 0, 2, 4, ..., each through its own pipe. A part is much smaller than all the
+ * text of a process, which takes long to start; so few ids are held, and the pairs end at about the same time. (A
+ * single reader for all would keep the others waiting while it starts, and be too slow for many cores.)
  */
 #include "bpe/encode.h"
 
@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of files in a part: at least, if a pair has several, and at most. */
+/* Bytes of files in a part: the minimum, if a pair has several parts, and the maximum. */
 enum { PART_MIN = 4 << 20, PART_MAX = 32 << 20 };
 
 static const char *const names[JOB_MORE] = {"/dev/fd/4", "/dev/fd/5", "/dev/fd/6",  "/dev/fd/7",
-                                            "/dev/fd/8", "/dev/fd/9", "/dev/fd/10", "/dev/fd/11"}; /* of its texts */
+                                            "/dev/fd/8", "/dev/fd/9", "/dev/fd/10", "/dev/fd/11"}; /* for bpe-encode */
 
 struct pair {
     const struct job_process *reader;
@@ -31,8 +31,8 @@ struct fragments {
     struct job *job;
     struct command_line words; /* of bpe-encode */
     struct pair *at;
-    size_t n, each;        /* parts: of all, a multiple of jobs * each; of a pair */
-    size_t pairs, started; /* n / each; those that have begun */
+    size_t n, each;        /* number of parts: in all, a multiple of jobs * each; of a pair */
+    size_t pairs, started; /* n / each; how many were started */
     size_t running;
     size_t bad; /* the first part known to have failed; n: none */
 };
@@ -46,15 +46,15 @@ static uint64_t bytes_of(const struct encode *x)
     return sum;
 }
 
-/* The kth part of a pair. As many pairs as jobs follow each other in turns. */
+/* The index of the kth part of a pair. Pairs that run at the same time take parts alternately. */
 static size_t part_of(const struct fragments *p, size_t pair, size_t k)
 {
     size_t jobs = p->x->common.jobs;
     return (pair / jobs * p->each + k) * jobs + pair % jobs;
 }
 
-/* Makes a pipe for each of a pair's parts. What reads Parquet makes it wide when its turn comes: all pipes of a user
- * together may hold little. */
+/* Makes a pipe for each part of a pair. The reader of Parquet enlarges a pipe when its turn comes, because the pipes of
+ * a user may be limited in total. */
 static int make_pipes(int *from, int *to, size_t n, struct err *e)
 {
     for (size_t k = 0; k < n; k++)
@@ -69,7 +69,7 @@ static int make_pipes(int *from, int *to, size_t n, struct err *e)
     return 0;
 }
 
-/* to: where the parts are written; then, where it says that one was. */
+/* to: the descriptors to which parts are written, then the one that reports each written part. */
 static int start_reader(struct fragments *p, const int *to, struct err *e)
 {
     struct command_line l = {0};
@@ -106,7 +106,7 @@ static int start_pair(struct fragments *p, struct err *e)
     return rc;
 }
 
-/* Notices how many pairs work, and which part is the first known to have failed: no pair begins with one after it. */
+/* Counts the running pairs, and finds the first part known to have failed: no pair starts at a later one. */
 static void look(struct fragments *p)
 {
     p->running = 0;
@@ -119,7 +119,7 @@ static void look(struct fragments *p)
     }
 }
 
-/* Until all are written, or all before the first that has failed. */
+/* Works until all parts are written, or all before the first that failed. */
 static int work(struct fragments *p, struct err *e)
 {
     struct dispatch *d = &p->x->dispatch;
@@ -140,7 +140,7 @@ static int work(struct fragments *p, struct err *e)
 
 /* ---- Why it failed ---- */
 
-/* The process of a pair that has failed; NULL: none, so far. SIGPIPE ends a reader whose bpe-encode has ended. */
+/* The failed process of a pair; NULL: none so far. SIGPIPE ends a reader whose bpe-encode has ended. */
 static const struct job_process *failed_in(const struct fragments *p, const struct pair *at)
 {
     const struct job_process *r = at->reader, *w = at->worker->process;
@@ -151,7 +151,7 @@ static const struct job_process *failed_in(const struct fragments *p, const stru
     return w->ended && w->status ? w : NULL;
 }
 
-/* Says why. What a bpe-encode says of a text names the part. */
+/* Prints why. A message of bpe-encode about a text names the part. */
 static int tell(struct fragments *p, size_t pair, const struct job_process *why, struct err *e)
 {
     char name[64];
@@ -173,7 +173,7 @@ static int outcome(struct fragments *p, struct err *e)
         pair++;
     if (pair == p->started)
         return 0;
-    /* Both processes may have failed: what reads is the reason then. */
+    /* If both processes failed, the reader is the cause. */
     const struct pair *at = &p->at[pair];
     for (int ms = 0; ms < PATIENCE_MS && !at->reader->ended; ms += STEP_MS)
         job_wait(p->job, NULL, 0, STEP_MS);
@@ -188,7 +188,7 @@ static int outcome(struct fragments *p, struct err *e)
 
 /* ---- All ---- */
 
-/* How many parts there are, and who has them. */
+/* Sets the numbers of parts and pairs. */
 static void divide(struct fragments *p)
 {
     uint64_t bytes = bytes_of(p->x), jobs = p->x->common.jobs, each = bytes / jobs / PART_MIN;

@@ -1,5 +1,5 @@
-/* encode_shared.c - bpe encode of text that several bpe-encodes share: bpe-chunk's records are given to them in pieces
- * of some megabytes. */
+/* encode_shared.c - bpe encode of text that several bpe-encodes share: deals them the records of bpe-chunk, a few
+ * megabytes at a time. */
 #include "bpe/encode.h"
 
 #include "base/sys/clock.h"
@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-/* Bytes of text that may be ahead of what is written: for each job, and at least. */
+/* Bytes of text that may be ahead of the output: for each job, and the minimum for all. */
 enum { AHEAD_EACH = 16 << 20, AHEAD_MIN = 64 << 20 };
 
 struct shared {
@@ -37,8 +37,8 @@ static int make_words(struct shared *s, struct err *e)
 
 /* ---- Why it failed ---- */
 
-/* A worker has failed by text, or before it got any. Is the reason further up: was the text wrong already? That is
- * known when bpe-chunk has read it to its end; not if it takes long, or another source comes. */
+/* A worker failed on its text, or before it got any. Returns bpe-chunk if that is the cause, which is known when it has
+ * read the source to its end; does not wait for that if it takes long, or if another source follows. */
 static const struct job_process *failed_before(struct shared *s, struct job *j, const struct dispatch_unit *failed)
 {
     enum { PATIENCE_MS = 1000, STEP_MS = 100 };
@@ -58,7 +58,7 @@ static const struct job_process *failed_before(struct shared *s, struct job *j, 
     return s->chunk->ended && s->chunk->status ? s->chunk : NULL;
 }
 
-/* After everything was moved: whether all was well. */
+/* The exit status, after everything was moved. */
 static int outcome(struct shared *s, struct job *j, struct err *e)
 {
     struct chunk_feed *f = &s->x->feed;
@@ -108,7 +108,7 @@ static int start(struct shared *s, struct job *j, struct err *e)
     return s->chunk ? dispatch_open(&x->dispatch, x->common.jobs, 2, e) : -1;
 }
 
-/* Moves all that can be moved. */
+/* Moves records to the workers, until all are done or one fails. */
 static int work(struct encode *x, struct job *j, struct err *e)
 {
     struct chunk_feed *f = &x->feed;

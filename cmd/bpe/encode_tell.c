@@ -1,4 +1,4 @@
-/* encode_tell.c - why a process of bpe encode has failed. */
+/* encode_tell.c - tells why a process of bpe encode failed. */
 #include "bpe/encode.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@ int encode_tell(const struct encode *x, struct job *j, const struct job_process 
 {
     struct buf line = {0};
     if (p->status == 128 + SIGPIPE && p->stage == ENCODE_IDS && job_may_be_unread(x->out.fd))
-        return p->status; /* who reads the ids has gone away */
+        return p->status; /* the reader of the ids has ended */
     if (p->status > 128 && p->stage == ENCODE_READ)
         return err_set(e, EX_TEMPFAIL, "the Parquet reader was killed; run the same command again");
     if (p->status > 128)

@@ -1,5 +1,5 @@
-/* front.h - the parts of bpe itself: the everyday commands, of which commands.c has the table; scripts.c runs commands
- * in other languages, help.c says what there is.
+/* front.h - the parts of bpe itself: its commands, of which commands.c has the table; scripts.c runs commands in other
+ * languages; help.c lists commands and shows manual pages.
  */
 #ifndef BPE_CMD_FRONT_H
 #define BPE_CMD_FRONT_H
@@ -23,43 +23,43 @@ int tasks_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int tune_main(int argc, char **argv);
 int upload_main(int argc, char **argv);
-int complete_main(int argc, char **argv); /* what asks for the table of them: no command of the user */
+int complete_main(int argc, char **argv); /* for completion in shells; not for users */
 
 struct builtin {
-    const char *name, *about; /* about NULL: scripts call it, and it is in no list */
+    const char *name, *about; /* about NULL: only for scripts, and not listed */
     int (*main)(int argc, char **argv);
 };
 
 extern const struct builtin builtins[];            /* name is NULL after the last */
 extern const struct usage *const program_usages[]; /* NULL after the last */
 
-const struct builtin *builtin(const char *name); /* NULL: there is none */
+const struct builtin *builtin(const char *name); /* NULL: not found */
 
-/* A program by its name, or by what comes after `bpe-`. NULL: there is none. */
+/* Finds a program by its name, with or without `bpe-`. NULL: not found. */
 const struct usage *program_of(const char *name);
 
 /* ---- scripts.c ---- */
 
-/* Notes which standard streams are closed: a script is to find them as they were. Before fd_prepare. */
+/* Notes which standard streams are closed, so that scripts inherit them closed. Call before fd_prepare. */
 void script_note_streams(void);
 
 bool script_is(const char *name);
 bool script_is_engine(const char *name);
 
-/* The file of an engine's command, below the directory of commands; NULL: there is none. Owned by the caller. */
+/* The file of an engine's command, relative to the directory of commands; NULL: not found. Owned by the caller. */
 char *script_of_engine(const char *engine, const char *command);
 
-/* What it is for: `# NAME - ...` in its second line; or empty. */
+/* A script's description: `# NAME - ...` in its second line; else empty. */
 void script_about(const char *name, char *to, size_t n);
 
-/* Puts the words of a command line into the environment: bpe monitor names by them what a script runs in its place. */
+/* Puts a command line into the environment: bpe monitor shows it for processes that a script runs. */
 int script_note_command(char **argv, struct err *e);
 
-/* Runs a file in place of this program. Its name is put into argv[0]. -1: it cannot be run. */
+/* Replaces this program by a file, whose path becomes argv[0]. -1: it cannot be run. */
 int script_run(const char *file, char **argv, struct err *e);
 
-/* script_help.c: the options of a script, by its --help, as a table that is never freed; those that it says it does not
- * take are refused; NULL: there are none. *splits: the help goes on with that of bpe tasks split. */
+/* script_help.c: reads the options of a script from its --help, into a table that is never freed; NULL: no options.
+ * Options that the help excludes are refused. *splits: the help continues with that of bpe tasks split. */
 int script_options(const char *file, const struct option_row **options, bool *splits, struct err *e);
 
 /* ---- help.c ---- */
@@ -69,14 +69,14 @@ int help_overview(struct err *e);
 /* Adds the names of all commands and engines. */
 int help_names(struct option_words *names, struct err *e);
 
-/* The manual page of a command, an engine, a program, or any other of its name; or the text of --help if it cannot be
- * shown. Returns the exit status, or -1. */
+/* Shows the manual page of a command, an engine or a program, or any other page by its name; or the text of --help if
+ * the page cannot be shown. Returns the exit status, or -1. */
 int help_on(char *word, struct err *e);
 
-/* -1 with EX_USAGE: it is none; or none was named. */
+/* Errors, -1 with EX_USAGE: an unknown command; no command. */
 int help_no_command(const char *name, struct err *e);
 int help_which_command(struct err *e);
 
-int help_print(struct buf *out, struct err *e); /* to standard output; and releases it */
+int help_print(struct buf *out, struct err *e); /* to standard output; frees out */
 
 #endif

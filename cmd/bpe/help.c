@@ -1,4 +1,4 @@
-/* help.c - what bpe says about itself: lists of commands, and pages of the manual. */
+/* help.c - the help of bpe: lists of commands, and manual pages. */
 #include "bpe/front.h"
 #include "bpe/pages.h"
 
@@ -22,7 +22,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All commands, or all engines, in order. */
+/* Lists all commands, or all engines, sorted. */
 static int list(struct option_words *names, bool engines, struct err *e)
 {
     DIR *dir = opendir(installed.commands);
@@ -47,7 +47,7 @@ int help_names(struct option_words *names, struct err *e)
     return 0;
 }
 
-/* ---- What is none ---- */
+/* ---- Unknown names ---- */
 
 static int put_names(struct buf *out, const struct option_words *names, struct err *e)
 {
@@ -57,7 +57,7 @@ static int put_names(struct buf *out, const struct option_words *names, struct e
     return rc;
 }
 
-/* EX_USAGE: what is wrong, and what there is. near: the word that may be one of these names, mistyped; or NULL. */
+/* Sets EX_USAGE: what is wrong, and what is valid. near: the word that may be a mistyped name; or NULL. */
 static int wrong(const char *what, const char *near, const struct option_words *names, const char *there_is,
                  struct err *e)
 {
@@ -66,7 +66,7 @@ static int wrong(const char *what, const char *near, const struct option_words *
                    meant ? "?" : "", there_is);
 }
 
-/* The same of a command. */
+/* The same for commands. */
 static int unknown(const char *what, const char *near, struct err *e)
 {
     struct option_words names = {0};
@@ -79,7 +79,7 @@ static int unknown(const char *what, const char *near, struct err *e)
     return -1;
 }
 
-/* The same of what bpe help is asked for. */
+/* The same for bpe help. */
 static int unknown_page(const char *word, struct err *e)
 {
     char what[300];
@@ -109,13 +109,13 @@ int help_which_command(struct err *e)
 
 /* ---- The overview ---- */
 
-/* A program's description up to its first period or semicolon. */
+/* Puts a program's description, up to its first period or semicolon. */
 static int put_program(struct buf *out, const struct usage *u, struct err *e)
 {
     return buf_printf(out, e, "  %-11s %.*s\n", u->name, (int)strcspn(u->about, ".;\n"), u->about);
 }
 
-/* The pages that are none of a command or a program in the lists before. */
+/* Puts the pages that are not about a command or program listed above. */
 static int put_other_pages(struct buf *out, struct err *e)
 {
     char name[PAGE_NAME];
@@ -185,13 +185,13 @@ int help_overview(struct err *e)
 
 /* ---- One page ---- */
 
-/* Runs man(1), which writes to a descriptor, or to the terminal, by its pager; reads what it writes unless that is a
- * terminal. Whether it has shown the page. */
+/* Runs man(1), which writes to the terminal, through its pager, or to a pipe; `in`: the read end of that pipe, or -1.
+ * Returns whether the page was shown. */
 static bool run_man(const char *page, int out, int in, struct buf *text)
 {
     struct err ignored;
     int status = -1;
-    /* As system(3): Ctrl-C is for the pager. */
+    /* As in system(3), Ctrl-C is for the pager. */
     void (*interrupted)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     pid_t pid = fork();
     if (pid == 0) {
@@ -216,7 +216,7 @@ static bool run_man(const char *page, int out, int in, struct buf *text)
     return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Whether man(1) has shown a page: 1, 0; -1: it could not be written, which man would not say. */
+/* Shows a page by man(1). 1: shown; 0: not shown; -1: it could not be written, which man would not report. */
 static int show_page(const char *page, struct err *e)
 {
     struct err ignored;
@@ -234,7 +234,7 @@ static int show_page(const char *page, struct err *e)
     return rc;
 }
 
-/* What is said of a word if its page cannot be shown. */
+/* The help on a word whose page cannot be shown. */
 static int without_man(char *word, const char *page, struct err *e)
 {
     bool full = strncmp(word, "bpe-", 4) == 0 && !program_of(word);

@@ -1,13 +1,13 @@
-/* job.c - bpe job: runs a command as a job of an engine, and tells the engine what was killed from what failed.
+/* job.c - bpe job: runs a command as a job of an engine, and tells the engine whether a process was killed or failed.
  *
  *     bpe job -- COMMAND             COMMAND
  *     bpe job --pack -- ssh HOST     zstd | ssh HOST | zstd -d | whole records
- *     bpe job --unpack -- COMMAND    zstd -d | COMMAND | zstd: what HOST runs for that
+ *     bpe job --unpack -- COMMAND    zstd -d | COMMAND | zstd: what HOST runs for --pack
  *     bpe job --hosts=FILE COMMAND   many jobs, by GNU parallel (job_parallel.c)
  *
- * It ends with the process that started it, and so does all that COMMAND has started (driver/job.h).
+ * It ends with the process that started it, and so do all processes that COMMAND started (driver/job.h).
  *
- * Exit status: that of COMMAND; 75 if a process was killed, which an engine tries again; 74 if something could not be
+ * Exit status: that of COMMAND; 75 if a process was killed, so that an engine retries; 74 if something could not be
  * read or written, or zstd failed.
  */
 #include "bpe/job_relay.h"
@@ -31,7 +31,7 @@ static int start_zstd(struct job *j, bool packs, int in, int out, int stage, str
     return job_start(j, &(struct job_start){.argv = argv, .in = in, .out = out, .stage = stage}, e) ? 0 : -1;
 }
 
-/* Starts COMMAND, with zstd before and after it if so said, and sets what is to be read of it. */
+/* Starts COMMAND, with zstd before and after it if requested, and sets r->from. */
 static int start(const struct job_options *o, struct job *j, struct job_relay *r, struct err *e)
 {
     bool zstd = o->pack || o->unpack, whole = o->pack || o->records;
@@ -59,7 +59,7 @@ static int start(const struct job_options *o, struct job *j, struct job_relay *r
     return rc;
 }
 
-/* The exit status; -1: something was killed, or zstd failed. */
+/* The exit status; -1: a process was killed, or zstd failed. */
 static int outcome(const struct job_options *o, const struct job *j, struct err *e)
 {
     static const char worker[] = "a worker", process[] = "a process";
@@ -76,7 +76,7 @@ static int outcome(const struct job_options *o, const struct job *j, struct err 
     }
     for (size_t i = 0; i < j->n; i++) {
         const struct job_process *p = j->at[i];
-        bool needed = status == 0 || ((uint64_t)status == o->ok && p->stage == STAGE_OUT); /* it wants no more text */
+        bool needed = status == 0 || ((uint64_t)status == o->ok && p->stage == STAGE_OUT); /* needs no more text */
         if (p->stage != STAGE_COMMAND && p->status && needed)
             return err_set(e, EX_IOERR, "%s failed with status %d", p->name, p->status);
     }
@@ -106,9 +106,9 @@ static int check(struct err *e)
 
 static int run(struct job *j, struct err *e)
 {
-    enum { FIRST = 3, LAST = 9 }; /* what a shell may have opened */
+    enum { FIRST = 3, LAST = 9 }; /* descriptors that a shell may have opened */
     j->command = self.as;
-    prctl(PR_SET_NAME, "bpe-job"); /* a part of what another bpe does: bpe monitor names pipelines by that */
+    prctl(PR_SET_NAME, "bpe-job"); /* bpe monitor names pipelines by `bpe`; this is a part of one */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (int fd = FIRST; fd <= LAST; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);

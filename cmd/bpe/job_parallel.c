@@ -2,9 +2,9 @@
  *
  *     standard input --> GNU parallel --> whole records
  *
- * Standard input passes through this process, which sees whether it was read to its end; the output does, as GNU
+ * Standard input passes through this process, so that it knows whether all was read; so does the output, because GNU
  * parallel may be killed while it writes. Exit status: 0: all jobs were done; 75: some were not, or GNU parallel was
- * killed; 74.
+ * killed; 74: a read or write failed.
  */
 #include "bpe/job_relay.h"
 
@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-/* Reads the first bytes of a record, as far as its type. */
+/* Reads the first bytes of a record, up to its type. */
 static int read_type(struct job_relay *r, struct err *e)
 {
     enum { TYPE_AT = 2 };
@@ -28,7 +28,7 @@ static int read_type(struct job_relay *r, struct err *e)
     return n < 0 ? -1 : n == 0 ? 0 : r->fed.p[TYPE_AT];
 }
 
-/* Text in records is divided into blocks; of records that name files, each is a job. */
+/* Starts GNU parallel. Records that contain text are grouped into blocks; each record that names files is a job. */
 static int start(const struct job_options *o, struct job *j, struct job_relay *r, struct err *e)
 {
     struct command_line l = {0};
@@ -58,7 +58,7 @@ static int start(const struct job_options *o, struct job *j, struct job_relay *r
 
 int job_parallel(const struct job_options *o, struct job *j, struct err *e)
 {
-    enum { STATUS_MAX = 101 }; /* as many jobs failed, or more */
+    enum { STATUS_MAX = 101 }; /* 101: that many jobs failed, or more */
     struct job_relay r = {.to = -1, .from = -1, .watches_output = true};
     int rc = start(o, j, &r, e) || job_relay(j, &r, e) ? -1 : 0;
     bool cut = r.left.len > 0;

@@ -1,4 +1,4 @@
-/* job_relay.c - what passes through bpe job: whole records, whatever is killed. */
+/* job_relay.c - passes data through bpe job: whole records, even if a process is killed. */
 #include "bpe/job_relay.h"
 #include "base/io/fd.h"
 #include "wire/record.h"
@@ -17,8 +17,8 @@ static int check_reader(struct err *e)
                : 0;
 }
 
-/* Writes the whole records that are there, which are lines: short ones together, as far as a pipe takes them all or
- * none, so that no death leaves a part. */
+/* Writes the whole records received so far, which are lines. Short ones are written together, up to the size that a
+ * pipe takes atomically, so that a kill leaves no partial record. */
 static int write_whole(struct buf *b, struct err *e)
 {
     size_t done = 0;
@@ -33,7 +33,7 @@ static int write_whole(struct buf *b, struct err *e)
             break;
         n = (size_t)(end + 1 - p);
         if (fd_write(1, p, n, "standard output", e))
-            return check_reader(e), -1; /* which says more than EPIPE */
+            return check_reader(e), -1; /* more informative than EPIPE */
         done += n;
     }
     if (done)
@@ -70,7 +70,7 @@ static int feed(struct job_relay *r, struct err *e)
         if (n >= 0)
             r->given += (size_t)n;
         else if (errno != EAGAIN && errno != EINTR)
-            job_close(&r->to); /* it has ended, and its status says more */
+            job_close(&r->to); /* the process has ended; its status says more */
         return 0;
     }
     r->fed.len = r->given = 0;

@@ -20,25 +20,25 @@ struct job_options {
     int n_command;
 };
 
-/* What passes through this process. Zeroed but for -1: nothing. */
+/* The data that passes through this process. Zeroed, except for descriptors that are -1. */
 struct job_relay {
-    int to;         /* standard input goes there, which is not blocking; -1: not through here */
-    struct buf fed; /* read from there; fed.p[given ..] is still to be written */
+    int to;         /* gets standard input, non-blocking; -1: standard input is not relayed */
+    struct buf fed; /* data read; fed.p[given ..] is not written yet */
     size_t given;
-    int from;            /* whole records from there go to standard output; -1: a process writes there itself */
-    struct buf left;     /* of a record that is not whole */
-    bool watches_output; /* all ends if nobody reads standard output any more */
+    int from;            /* whole records from it go to standard output; -1: a process writes there itself */
+    struct buf left;     /* an incomplete record */
+    bool watches_output; /* end if nothing reads standard output any more */
 };
 
-/* Relays until `from` ends, or there is none and all processes have ended; then waits for them. -1: EX_IOERR, or
- * EX_TEMPFAIL: nobody reads standard output. */
+/* Relays until `from` has ended and all processes have ended. -1: EX_IOERR, or EX_TEMPFAIL: nothing reads standard
+ * output. */
 int job_relay(struct job *j, struct job_relay *r, struct err *e);
 void job_relay_free(struct job_relay *r);
 
-/* Reads some bytes; 0 is the end. -1: EX_IOERR. */
+/* Reads some bytes of standard input; 0: its end. -1: EX_IOERR. */
 ssize_t job_read_input(void *p, size_t n, struct err *e);
 
-/* Many jobs, by GNU parallel. */
+/* Runs many jobs with GNU parallel. */
 int job_parallel(const struct job_options *o, struct job *j, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* monitor.c - bpe monitor: watches pipelines that run on this machine, by hand or by bpe, and says which stage holds
- * the others back.
+/* monitor.c - bpe monitor: watches pipelines that run on this machine, started by hand or by bpe, and shows which stage
+ * is the bottleneck.
  *
- * It takes no part in them (common/monitor): whatever it shows, they run as if it were not there.
+ * It only observes them (driver/monitor): they run as if it were not there.
  */
 #include "bpe/front.h"
 
@@ -26,13 +26,13 @@ static struct watching {
     double seconds;
 } self = {.seconds = 2};
 
-/* On a terminal a report takes the place of the one before. */
+/* On a terminal, a report replaces the one before. */
 static bool shows_in_place(void)
 {
     return monitoring_form(1).width && self.seconds > 0 && !self.json;
 }
 
-/* Shows a report; on a terminal in the place of the one before, which had *shown lines. */
+/* Shows a report; on a terminal it replaces the one before, which had *shown lines. */
 static int show(const struct report *r, size_t *shown, struct err *e)
 {
     struct buf out = {0};
@@ -104,7 +104,6 @@ static int check_pid(const char *argument, void *to, struct err *e)
     return self.pid ? 0 : err_set(e, EX_NOINPUT, "--pid=%.40s: there is no such process", argument);
 }
 
-/* A file that the caller must close has no other way to say so. */
 static int run(struct job *j, struct err *e)
 {
     enum { ONCE = 1 }; /* seconds of samples */
@@ -122,7 +121,7 @@ static int run(struct job *j, struct err *e)
             break;
         if (r.n == 0 && !said && !shows_in_place())
             job_print(j->command, self.pid ? "no pipeline of that process runs here" : "no pipeline runs here");
-        said = true; /* as to those that ended, they are told of */
+        said = true; /* later reports include pipelines that ended */
         more = self.seconds > 0 && (there || r.n > 0);
         rc = show(&r, &shown, e);
         report_free(&r);

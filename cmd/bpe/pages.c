@@ -19,7 +19,7 @@ static bool is_page(const char *file, size_t *n)
            (!dot[2] || strcmp(dot + 2, ".gz") == 0);
 }
 
-/* Adds the pages in a directory, below that of all pages: their files. */
+/* Adds the pages in a subdirectory of the directory of all pages: their files. */
 static int add_pages(struct option_words *pages, const char *below, struct err *e)
 {
     size_t n;

@@ -1,4 +1,4 @@
-/* plan.c - bpe plan: what training on a large corpus takes, from a sample of it.
+/* plan.c - bpe plan: estimates what training on a large corpus takes, from a sample of it.
  *
  * The parts are listed in plan.h.
  */

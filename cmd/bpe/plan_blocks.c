@@ -1,7 +1,7 @@
 /* plan_blocks.c - see plan_blocks.h.
  *
- * Blocks begin and end where lines do, documents that NUL ends, or records of WET: no more is read to find them than
- * the text near their ends.
+ * Blocks begin and end where lines, NUL-terminated documents or WET records do. To find these positions, only the text
+ * near them is read.
  */
 #include "bpe/plan_blocks.h"
 
@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 enum {
-    BLOCKS = 2048,       /* in a sample, */
-    BLOCK_MIN = 8 << 10, /* of at least so many bytes */
-    FAR = 16 << 20,      /* bytes after a block in which its end is looked for */
+    BLOCKS = 2048,       /* in a sample, and */
+    BLOCK_MIN = 8 << 10, /* bytes of each, at least */
+    FAR = 16 << 20,      /* bytes after a block that are searched for its end */
 };
 
 uint64_t sampler_chance(struct sampler *x, double n)
@@ -57,7 +57,7 @@ ssize_t sampler_look(struct sampler *x, uint64_t at, size_t n, struct err *e)
     return fd_pread(x->fd, x->window.p, n, s->base + at, s->name, e);
 }
 
-/* The first mark that begins from `from` on and ends before `limit`. 1; 0: there is none. */
+/* Finds the first mark that begins at or after `from` and ends before `limit`. 1: found; 0: none. */
 static int find_mark(struct sampler *x, uint64_t from, uint64_t limit, uint64_t *found, struct err *e)
 {
     const char *mark = x->form->border;
@@ -80,7 +80,7 @@ static int find_mark(struct sampler *x, uint64_t from, uint64_t limit, uint64_t 
     return x->known_mark && x->known_to + len <= limit;
 }
 
-/* The first place from `at` on where a block may begin or end: 1; 0: there is none before `limit`. */
+/* Finds the first position at or after `at` where a block may begin or end. 1: found; 0: none before `limit`. */
 static int border(struct sampler *x, uint64_t at, uint64_t limit, uint64_t *place, struct err *e)
 {
     size_t ends = x->form->border_ends;
@@ -150,7 +150,7 @@ int sampler_cut(struct sampler *x, size_t source, uint64_t block, struct err *e)
     return 0;
 }
 
-/* ---- Plain files: places in all of them, one after the other ---- */
+/* ---- Plain files, sampled as one text ---- */
 
 int sampler_take_places(struct sampler *x, size_t first, struct err *e)
 {

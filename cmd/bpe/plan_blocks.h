@@ -1,4 +1,4 @@
-/* plan_blocks.h - a sample that is being taken: plan_sample.c finds the texts, plan_blocks.c blocks in them. */
+/* plan_blocks.h - taking a sample: plan_sample.c finds the texts, plan_blocks.c finds blocks in them. */
 #ifndef BPE_CMD_PLAN_BLOCKS_H
 #define BPE_CMD_PLAN_BLOCKS_H
 
@@ -9,35 +9,36 @@ struct sampler {
     const struct input_form *form;
     uint64_t max;     /* bytes of text to take */
     uint64_t chance;  /* state of sampler_chance */
-    int spool;        /* a file without a name; -1: none */
+    int spool;        /* an unnamed file; -1: none */
     uint64_t spooled; /* bytes in it */
     struct buf window;
-    /* The source that is open. */
+    /* The open source. */
     size_t source; /* SIZE_MAX: none */
     int fd;
     uint64_t known_from, known_to; /* no mark begins at [known_from, known_to), */
     bool known_mark;               /* and one does at known_to */
 };
 
-enum { SAMPLER_WINDOW = 64 << 10 }; /* bytes that are read to find a mark */
+enum { SAMPLER_WINDOW = 64 << 10 }; /* bytes read at a time to find a mark */
 
-/* A whole number from 0 to n; the same ones each time. */
+/* A pseudorandom integer from 0 to n; the sequence is always the same. */
 uint64_t sampler_chance(struct sampler *x, double n);
 
-/* Opens a source, unless it is open. */
+/* Opens a source, unless it is open already. */
 int sampler_use(struct sampler *x, size_t source, struct err *e);
 
 /* Reads bytes of the open source into the window; n: at most SAMPLER_WINDOW + 16. */
 ssize_t sampler_look(struct sampler *x, uint64_t at, size_t n, struct err *e);
 
-/* The size of blocks in so many bytes, or in a sample of them. */
+/* The block size for a text of n bytes, or for a sample of it. */
 uint64_t sampler_block(const struct sampler *x, uint64_t n);
 
-/* A source as blocks of about that size, all of it. */
+/* Adds all of a source, as blocks of about that size. */
 int sampler_cut(struct sampler *x, size_t source, uint64_t block, struct err *e);
 
-/* All sources from `first` on, which are plain files: a block from each of as many parts of the whole as the sample has
- * blocks; all of it if it is hardly larger. Adds to s->whole. */
+/* Samples all sources from `first` on, which are plain files: divides the whole into as many equal parts as the sample
+ * has blocks, and takes a block of each; or takes everything if it is hardly larger than the sample. Adds to s->whole.
+ */
 int sampler_take_places(struct sampler *x, size_t first, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* plan_command.c - the command lines that do what was planned, for bpe plan: as they are to be typed. */
+/* plan_command.c - the command lines that carry out a plan, for bpe plan, ready to be typed. */
 #include "base/io/fd.h"
 #include "base/sys/num.h"
 #include "base/sys/shell_words.h"
@@ -13,7 +13,7 @@
 
 /* ---- FILEs ---- */
 
-/* Whether a pattern of the shell stands for these files, in this order. */
+/* Whether a shell pattern matches exactly these files, in this order. */
 static bool stands_for(const char *pattern, char **files, int n)
 {
     glob_t found;
@@ -26,8 +26,8 @@ static bool stands_for(const char *pattern, char **files, int n)
     return same;
 }
 
-/* What the names of n files have in common before and after a part of the last name, with * for that. Owned by the
- * caller; NULL: it is not just them. */
+/* A shell pattern: what n file names have in common before and after a part of the last component, with * for that
+ * part. Owned by the caller; NULL: no such pattern matches only these. */
 static char *pattern_of(char **files, int n)
 {
     size_t before = strlen(files[0]), after = before;
@@ -53,7 +53,7 @@ static char *pattern_of(char **files, int n)
     return NULL;
 }
 
-/* Many by a pattern, if there is one. */
+/* Puts many files as a pattern, if there is one. */
 static int put_files(struct buf *line, char **files, int n, struct err *e)
 {
     enum { MANY = 4 };
@@ -99,7 +99,7 @@ static int put_tasks(struct plan_command *c, const struct plan *p, const struct 
 {
     char time[PLAN_CELL];
     const struct plan_figures *is = &p->way[PLAN_EXPECTED];
-    plan_put_duration(time, is->stage[1].cpu); /* of all machines */
+    plan_put_duration(time, is->stage[1].cpu); /* on all machines */
     snprintf(c[0].what, sizeof c->what, "# once: the tasks, in the directory work, which all machines must share");
     snprintf(c[1].what, sizeof c->what,
              "# on each machine, until todo prints nothing; an engine does it, too: bpe-engines(7)");
@@ -115,7 +115,7 @@ static int put_tasks(struct plan_command *c, const struct plan *p, const struct 
     return 0;
 }
 
-/* Whether text can be read again, by other machines. */
+/* Whether other machines can read the text again. */
 static bool are_files(char **files, int n)
 {
     struct stat st;
@@ -134,7 +134,7 @@ int plan_commands(struct plan_command c[PLAN_COMMANDS], size_t *n, const struct 
         rc = put_train(&c[0].line, p, ask, options, files, n_files, e);
     else if (*n)
         rc = put_tasks(c, p, ask, options, files, n_files, e);
-    if (*n && ask->whole > 0 && ask->size > 1.01 * ask->whole) { /* the sample is not all of the text */
+    if (*n && ask->whole > 0 && ask->size > 1.01 * ask->whole) { /* FILEs are not all of the text */
         char *what = c[0].what, size[32], whole[32];
         size_t at = strlen(what);
         snprintf(what + at, sizeof c->what - at, "%s all the files of %s, not only these %s", at ? "; name" : "# name",

@@ -1,20 +1,20 @@
-/* plan_fit.c - the law by which distinct pretokens grow, for bpe plan.
+/* plan_fit.c - the growth of distinct pretokens with the text, for bpe plan.
  *
- * Heaps' law: text of n bytes has V(n) = K n^b distinct pretokens, a line on logarithmic axes. Real text's lines bend,
- * mostly down. So a parabola is fitted to all sizes of the sample by least squares, and b is its slope at the end, K
- * such that the line goes through the last point: beyond the sample, nothing bends any more. How far that can be
- * trusted is measured: the line through the sizes up to a tenth of the sample is held against the whole sample. Its
- * error, for one factor of ten, is the unit of the range: on the side on which it was wrong it is taken to add up as
- * bending does (1, 3, 6, 10 ... times for 1, 2, 3, 4 factors of ten), on the other once for each factor of ten, 2 % at
- * least. To that come 5 % for what chance does in a sample.
+ * Heaps' law: text of n bytes has V(n) = K n^b distinct pretokens, a straight line on logarithmic axes. For real text
+ * the line bends, mostly down. So a parabola is fitted to all sizes of the sample by least squares; b is its slope at
+ * the last point, and K puts the line through that point: beyond the sample, the line is taken to be straight. A
+ * held-out test measures how far that can be trusted: the line through the sizes up to a tenth of the sample predicts
+ * the whole sample. The error of this prediction, over one factor of ten, is the unit of the range, but at least 2 %.
+ * On the side of the error, the range grows as bending does, by 1, 3, 6, 10 ... units for 1, 2, 3, 4 factors of ten; on
+ * the other side, by one unit for each factor of ten. 5 % is added for the random variation of samples.
  */
 #include "bpe/plan.h"
 
 #include <math.h>
 
-#define ERROR_MIN 0.02  /* error for a factor of ten */
-#define CHANCE 0.05     /* in a sample */
-enum { FEW_SIZES = 3 }; /* that a line has to be held against the whole sample */
+#define ERROR_MIN 0.02  /* least error for a factor of ten */
+#define CHANCE 0.05     /* random variation of a sample */
+enum { FEW_SIZES = 3 }; /* sizes needed to test a line on the whole sample */
 
 struct plan_line plan_line_fit(const double *x, const double *y, const double *weight, size_t n)
 {
@@ -33,8 +33,8 @@ struct plan_line plan_line_fit(const double *x, const double *y, const double *w
     return (struct plan_line){(sy - slope * sx) / sw, slope};
 }
 
-/* The slope at the last of some points of a parabola through all of them: what it adds to their line there. It is the
- * line through what is left of x^2, and of y, when their own lines are taken away. */
+/* The slope at the last point of a parabola fitted to all points. Its quadratic coefficient is the slope of the
+ * residuals of y over those of x^2, where both residuals are taken from lines fitted over x. */
 static double end_slope(const double *x, const double *y, size_t n)
 {
     double square[PLAN_PARTS] = {0}, left_x[PLAN_PARTS], left_y[PLAN_PARTS];
@@ -49,7 +49,8 @@ static double end_slope(const double *x, const double *y, size_t n)
     return own.slope + bend * (2 * x[n - 1] - of_square.slope);
 }
 
-/* What the line through the sizes up to a tenth expects of the whole sample; it is put through the last of them. */
+/* Held-out test: what the line through the sizes up to a tenth predicts for the whole sample. The line is moved to go
+ * through the last of these sizes. */
 static void hold_out(struct plan_law *law)
 {
     const double last = law->x[law->n - 1];
@@ -77,7 +78,7 @@ void plan_law_fit(struct plan_law *law, const struct plan_facts *f)
     law->ln_k = law->y[law->n - 1] - law->exponent * law->x[law->n - 1];
 }
 
-/* ln V at n bytes, as it is expected. */
+/* The expected ln V for a text of n bytes. */
 static double ln_distinct(const struct plan_law *law, double bytes)
 {
     double x = log(bytes);
@@ -95,7 +96,7 @@ static double decades_beyond(double bytes, double sample)
     return fmax(0, log10(bytes / sample));
 }
 
-/* How far ln V may be off on the side on which the line was wrong, and on the other. */
+/* How far ln V may be off, on the side of the held-out error and on the other side. */
 static double off_by_bending(const struct plan_law *law, double decades)
 {
     return decades > 0 ? CHANCE + law->unit * decades * (decades + 1) / 2 : 0;

@@ -1,4 +1,4 @@
-/* plan_json.c - a plan as JSON, for bpe plan: all figures, seconds and bytes; keys in alphabetical order. */
+/* plan_json.c - prints a plan as JSON, for bpe plan: all figures, in seconds and bytes; keys in alphabetical order. */
 #include "bpe/plan.h"
 #include "json/json_write.h"
 

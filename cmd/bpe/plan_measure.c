@@ -1,7 +1,8 @@
-/* plan_measure.c - what the programs take for a sample, for bpe plan.
+/* plan_measure.c - measures what the programs need for a sample, for bpe plan.
  *
- * A program runs alone, as often as it is worth it, and the run counts that took least CPU time, as the machine may be
- * busy. All files are without names, so that no death leaves them: a program gets them as descriptors.
+ * One program runs at a time. A short one runs several times, and its execution with the least CPU time counts, because
+ * the machine may be busy. All files are unnamed, so that a kill leaves none behind; a program gets them as
+ * descriptors.
  */
 #include "bpe/plan.h"
 #include "driver/command.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 enum { ROUNDS = 3 };
-#define ENOUGH 0.2 /* seconds that are worth no second round */
+#define ENOUGH 0.2 /* seconds; longer measurements need no second round */
 
 const unsigned plan_often[PLAN_OFTEN] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
 
@@ -27,21 +28,21 @@ struct measure {
     struct job *job;
     const struct plan_sample *s;
     const struct option_words *chunk;
-    const char *vocabulary; /* as a word */
+    const char *vocabulary; /* as text */
     struct plan_facts *f;
     double start; /* CPU seconds for starting a program */
     int counts[PLAN_PARTS], chunks, sum, half[2], again, model, ids;
 };
 
-/* The names by which a program finds its files: of the descriptors from JOB_FIRST_MORE on. A file that is named
- * /dev/fd/N is another one in each process to bpe-chunk, which then writes its text; these are the same in bpe-count,
- * and are to be read as any file is. */
+/* The names by which a program opens its files: descriptors from JOB_FIRST_MORE on. bpe-chunk sends the text of a file
+ * named /dev/fd/N by value, because each process has a different one. Here bpe-count has the same descriptors, and is
+ * to read the part as any other file, so the names are spelled differently. */
 static const char *const names[JOB_MORE] = {"/dev/./fd/4", "/dev/./fd/5", "/dev/./fd/6",  "/dev/./fd/7",
                                             "/dev/./fd/8", "/dev/./fd/9", "/dev/./fd/10", "/dev/./fd/11"};
 
-/* ---- What it says ---- */
+/* ---- Messages ---- */
 
-/* Where a line of a part begins. */
+/* The offset of a line in a part. */
 static uint64_t line_begin(int fd, uint64_t line)
 {
     char window[16 << 10];
@@ -56,8 +57,8 @@ static uint64_t line_begin(int fd, uint64_t line)
     return 0;
 }
 
-/* Says of which FILE a message is, and which byte of its text, where a program names its first file, and that is a
- * part. */
+/* Translates a message that names a program's first file: if that is a part of the sample, puts the name of the FILE
+ * and the byte of its text. */
 static int put_origin(const struct measure *m, int first, const char *line, struct buf *to, struct err *e)
 {
     const char *at = strstr(line, names[0]), *name = NULL;
@@ -83,7 +84,7 @@ static int put_origin(const struct measure *m, int first, const char *line, stru
     return 0;
 }
 
-/* The exit status of the program that has ended, after the line that says why. Its remarks are of no interest. */
+/* The exit status of the program that has ended; prints why it failed. Its warnings are dropped. */
 static int outcome(const struct measure *m, int first, struct err *e)
 {
     struct buf line = {0}, text = {0};
@@ -127,9 +128,9 @@ static int run_once(const struct measure *m, const struct command_line *l, const
     return outcome(m, n ? in[0] : -1, e);
 }
 
-/* Runs a program that has n files, `in`: by its words, then `--` and the names of those from `named` on, if there are
- * any. Its output replaces what is in `out` (-1: nowhere). used NULL: one run. Returns the exit status, whose reason
- * was printed, or -1. */
+/* Runs a program with n files, `in`. Its command line is `words`, then `--` and the names of the files from `named` on,
+ * if any. Its output replaces the contents of `out` (-1: none). used NULL: it runs only once. Returns the exit status,
+ * whose reason was printed, or -1. */
 static int run(const struct measure *m, const char *const *words, size_t named, const int *in, size_t n, int out,
                struct used *used, struct err *e)
 {
@@ -152,7 +153,7 @@ static int run(const struct measure *m, const char *const *words, size_t named, 
     return status;
 }
 
-/* ---- What is in its output ---- */
+/* ---- Output ---- */
 
 static double size_of(int fd)
 {
@@ -160,7 +161,7 @@ static double size_of(int fd)
     return fstat(fd, &st) == 0 ? (double)st.st_size : 0;
 }
 
-/* Counts the pretokens that occur so many times or more; often NULL: all only. */
+/* Counts all pretokens and, unless often is NULL, those that occur at least plan_often[i] times. */
 struct tally {
     double all, *often;
 };
@@ -192,7 +193,7 @@ static int tally_record(void *ctx, const struct record *rec, const char *stream,
     return in.bad ? payload_damaged(e, "words") : 0;
 }
 
-/* The distinct pretokens of counts, of each batch; -1: an error. */
+/* The distinct pretokens in counts, added up over batches; -1: an error. */
 static double distinct(int fd, double *often, struct err *e)
 {
     struct tally t = {.often = often};
@@ -205,7 +206,8 @@ static double distinct(int fd, double *often, struct err *e)
 
 static const char *const sum[] = {"bpe-sum", NULL};
 
-/* Chunks of a part. by_model: for encoding, by the model, which knows what options for counting say. */
+/* Makes chunks of a part. by_model: for encoding, with the model, which replaces the options that only counting needs.
+ */
 static int make_chunks(const struct measure *m, size_t part, bool by_model, struct err *e)
 {
     static const char *const known[] = {"pattern", "regex", "special-token", "no-special", "normalize", NULL};
@@ -227,13 +229,13 @@ static int make_chunks(const struct measure *m, size_t part, bool by_model, stru
     return status;
 }
 
-/* A part, and what is learned from it and those before it. */
+/* Measures a part, and training on all parts up to it. */
 static int measure_part(const struct measure *m, size_t i, struct err *e)
 {
     struct plan_facts *f = m->f;
     const size_t last = m->s->n_parts - 1;
     const double bytes = (double)m->s->bytes[i];
-    const int in[] = {m->s->part[i], m->chunks}; /* bpe-count reads the part by the name that bpe-chunk knew */
+    const int in[] = {m->s->part[i], m->chunks}; /* bpe-count opens the part by the name that bpe-chunk recorded */
     const char *const count[] = {"bpe-count", NULL}, *const merge[] = {"bpe-merge", "-v", m->vocabulary, NULL};
     struct used used;
     int status = make_chunks(m, i, false, e);
@@ -268,7 +270,7 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
     return status;
 }
 
-/* bpe-sum with little memory, and of sums in files: of every second part. */
+/* Measures bpe-sum with little memory, and bpe-sum of two sums in files, each of every second part. */
 static int measure_sums(const struct measure *m, struct err *e)
 {
     static const char *const with_little[] = {"bpe-sum", "-S", "8M", NULL};
@@ -345,7 +347,7 @@ int plan_measure(struct plan_facts *f, struct job *j, const struct plan_sample *
     int *files[] = {&m.chunks, &m.sum, &m.half[0], &m.half[1], &m.again, &m.model, &m.ids};
     enum { N = sizeof files / sizeof *files };
     int rc = 0;
-    j->holds = true; /* messages are of interest if a program fails */
+    j->holds = true; /* messages matter only if a program fails */
     snprintf(word, sizeof word, "%llu", (unsigned long long)vocabulary);
     *f = (struct plan_facts){0};
     for (size_t i = 0; i < N; i++)

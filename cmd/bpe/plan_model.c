@@ -1,20 +1,20 @@
-/* plan_model.c - from what was measured in a sample to what a larger corpus takes, for bpe plan.
+/* plan_model.c - estimates what a larger corpus takes from measurements of a sample, for bpe plan.
  *
- * All follows from the distinct pretokens (plan_fit.c): bytes of counts and sums (their average length grows with the
- * logarithm of V), records that are added up (V of each batch), memory (a line through the largest sizes), CPU time.
- * Pretokens that occur N times or more are as large a part of all as in the sample, as they are for every n where words
- * follow a power law.
+ * Everything follows from the number of distinct pretokens, V (plan_fit.c): bytes of counts and sums (the average
+ * length of a record grows with the logarithm of V), records that are added up (V of each batch), memory (a line
+ * through the largest sizes), CPU time. The fraction of pretokens that occur N times or more is that of the sample: if
+ * words follow a power law, it is the same for every n.
  */
 #include "bpe/plan.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TABLE ((512 << 20) / 3.0) /* memory of a bpe-count that writes out its counts: untouched slots take none */
-#define BY_BYTE 0.6               /* of the time of counting goes by bytes at least, not by distinct pretokens */
-enum { TASK = 256 << 20, TASKS = 20000 }; /* text of a task: at least, and not more tasks than */
+#define TABLE ((512 << 20) / 3.0) /* bpe-count's table when it writes out its counts: untouched slots take none */
+#define BY_BYTE 0.6               /* least part of the time of counting that depends on bytes */
+enum { TASK = 256 << 20, TASKS = 20000 }; /* bytes of text in a task, at least; number of tasks, at most */
 
-/* What things cost, by the lines through what was measured. */
+/* Costs, by lines fitted to the measurements. */
 struct costs {
     const struct plan_ask *ask;
     const struct plan_facts *facts;
@@ -24,12 +24,12 @@ struct costs {
     struct plan_line merge;                                  /* seconds, by V */
     double count_record, count_byte;                         /* seconds of bpe-count for each */
     double add, spill, sums;                                 /* seconds of bpe-sum for each record */
-    double zip;                                              /* a byte by zstd; NAN: not known */
+    double zip;                                              /* a byte compressed by zstd; NAN: unknown */
 };
 
 /* ---- Fitting ---- */
 
-/* The line of what cannot fall as x grows; relative errors count. */
+/* Fits a line, by relative errors, to a quantity that cannot fall as x grows. */
 static struct plan_line rising(const double *x, const double *y, size_t n)
 {
     plan_series some_x, some_y, weight;
@@ -61,7 +61,7 @@ static void fit_count(struct costs *c)
     struct plan_line line = plan_line_fit(x, y, weight, n);
     if (line.slope < 0)
         line = (struct plan_line){whole, 0};
-    if (line.at0 < BY_BYTE * whole) /* which is chance */
+    if (line.at0 < BY_BYTE * whole) /* noise */
         line = (struct plan_line){BY_BYTE * whole, (1 - BY_BYTE) * whole / records};
     c->count_byte = line.at0;
     c->count_record = line.slope;
@@ -101,15 +101,15 @@ static double on(struct plan_line line, double x)
     return line.at0 + line.slope * x;
 }
 
-/* ---- What follows ---- */
+/* ---- Estimates ---- */
 
-/* Bytes of the counts of so many distinct pretokens. */
+/* Bytes of counts of v distinct pretokens. */
 static double counts_bytes(const struct costs *c, double v)
 {
     return v * fmax(on(c->length, log(v > 1 ? v : 2)), 4);
 }
 
-/* Text that fills the table of a bpe-count. */
+/* Bytes of text that fill the table of a bpe-count. */
 static double text_of_table(const struct costs *c, enum plan_way way)
 {
     double low = log(c->law->bytes / 100), high = log(1e18);
@@ -125,22 +125,22 @@ static double text_of_table(const struct costs *c, enum plan_way way)
     return exp(low);
 }
 
-/* Of n bytes in batches of so many: the records of all. */
+/* The number of records of n bytes of text, counted in batches of `batch` bytes. */
 static double batches(const struct costs *c, double n, double batch, enum plan_way way)
 {
     double number = floor(n / batch), rest = n - number * batch;
     return number * plan_distinct(c->law, batch, way) + (rest > 1 ? plan_distinct(c->law, rest, way) : 0);
 }
 
-/* How many sums bpe sum-tree makes of those of all machines, with the fan-in that it has by itself, before the last; 1:
- * none. */
+/* How many sums bpe sum-tree, with its default fan-in, makes of the sums of all machines before the last one; 1: none.
+ */
 static double groups(const struct plan_ask *ask)
 {
     double jobs = ask->jobs / ask->hosts, fan_in = fmax(4, ceil(ask->hosts / jobs));
     return ask->hosts > fan_in && jobs > 1 ? ceil(ask->hosts / fan_in) : 1;
 }
 
-/* The part of all pretokens that occur k times or more. */
+/* The fraction of distinct pretokens that occur k times or more. */
 static double part_of(const struct costs *c, double k)
 {
     for (size_t i = 0; i < PLAN_OFTEN; i++) {
@@ -151,7 +151,7 @@ static double part_of(const struct costs *c, double k)
     return c->facts->often[PLAN_OFTEN - 1] / c->law->distinct * pow(k / last, -c->law->exponent);
 }
 
-/* The least of 2, 3, 5, 10, 20, 50, ... that leaves no more than such a part. */
+/* The least of 2, 3, 5, 10, 20, 50, ... that keeps no more than this fraction. */
 static double least_count(const struct costs *c, double part)
 {
     for (double unit = 1; unit < 1e12; unit *= 10) {
@@ -164,7 +164,7 @@ static double least_count(const struct costs *c, double part)
     return 1e12;
 }
 
-/* Seconds that so many bytes need at such a rate; 0: at any. */
+/* Seconds to transfer bytes at a rate; rate 0: no limit. */
 static double at_rate(double bytes, double rate)
 {
     return rate > 0 ? bytes / rate : 0;
@@ -223,9 +223,9 @@ static struct plan_figures figures(const struct costs *c, enum plan_way way)
     is.sum_zstd = c->zip * is.sum;
     is.host_sums_zstd = c->zip * is.host_sums;
     is.count_memory = c->count_memory.at0 + fmin(TABLE, c->count_memory.slope * of_batch);
-    is.sum_memory = on(c->add_memory, of_host); /* sums in files take hardly any */
+    is.sum_memory = on(c->add_memory, of_host); /* sums in files take hardly any memory */
     is.merge_memory = on(c->merge_memory, is.distinct);
-    if (a->memory > 0 && is.sum_memory > a->memory / 2) /* of bpe-sum, unless told otherwise */
+    if (a->memory > 0 && is.sum_memory > a->memory / 2) /* the default limit of bpe-sum */
         is.spilled = (isnan(c->zip) ? 0.5 : c->zip) * is.counts / hosts;
     is.learned = is.distinct;
     if (a->memory > 0 && is.merge_memory > a->memory) {

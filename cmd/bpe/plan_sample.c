@@ -1,11 +1,10 @@
-/* plan_sample.c - a sample of a corpus from many places of it, for bpe plan.
+/* plan_sample.c - takes a sample of a corpus from many positions in it, for bpe plan.
  *
- * Blocks from places spread evenly over the FILEs are put into an order decided by chance, and become parts: part 0 is
- * a hundredth of all, parts 0 and 1 two hundredths, and so on. So each size is a sample of the whole, and contains the
- * smaller ones.
+ * Blocks spread evenly over the FILEs are shuffled and divided into parts: part 0 is 1 % of the sample, parts 0 and 1
+ * are 2 %, and so on. So each size is a sample of the whole corpus, and contains the smaller ones.
  *
- * What is compressed, and what is no regular file, can be read from its beginning only: of up to 64 compressed files
- * the first part. Their text goes to a spool.
+ * Compressed files, and files that are not regular, can be read only from the beginning: the sample takes the first
+ * part of up to 64 compressed files. Their text goes to a spool file.
  */
 #include "base/io/codec.h"
 #include "base/io/fd.h"
@@ -22,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-    FILES = 64,       /* compressed files that are read */
-    TOO_FEW = 1000000 /* bytes in which a law would be chance */
+    FILES = 64,       /* compressed files to read, at most */
+    TOO_FEW = 1000000 /* bytes; less text shows no law */
 };
-#define EXPAND 2.5 /* text from a compressed byte, about */
+#define EXPAND 2.5 /* bytes of text from a compressed byte, about */
 static const double sizes[PLAN_PARTS] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1};
 
 static int store(int fd, const void *p, size_t n, struct err *e)
@@ -44,9 +43,9 @@ static int add_source(struct sampler *x, struct plan_source source, struct err *
     return 0;
 }
 
-/* ---- What is read from its beginning ---- */
+/* ---- Inputs that are read from the beginning ---- */
 
-/* Reads text into the spool: until `max` bytes are there, or to its end. 1: that was its end. */
+/* Reads text into the spool, up to `max` bytes or the end. 1: it ended. */
 static int spool(struct sampler *x, struct input *in, uint64_t max, uint64_t *len, struct err *e)
 {
     enum { STEP = 1 << 20 };
@@ -66,7 +65,7 @@ static int spool(struct sampler *x, struct input *in, uint64_t max, uint64_t *le
     return got < 0 ? -1 : got == 0;
 }
 
-/* Leaves out what is not complete at the end of the last source. */
+/* Drops the incomplete line, document or record at the end of the last source. */
 static int cut_end(struct sampler *x, struct err *e)
 {
     size_t len = x->form->border_len, last = x->s->n_sources - 1;
@@ -90,7 +89,8 @@ static int cut_end(struct sampler *x, struct err *e)
     return 0; /* there is one line only */
 }
 
-/* Adds what was spooled as a source, and its blocks. bytes: of what blocks are a part; 0: this text. */
+/* Adds the spooled text as a source, with its blocks. bytes: the size of all text that blocks represent; 0: only this
+ * text. */
 static int take_spooled(struct sampler *x, const char *name, uint64_t len, bool whole, uint64_t bytes, struct err *e)
 {
     struct plan_source source = {.name = name, .spooled = true, .base = x->spooled, .size = len};
@@ -121,7 +121,7 @@ struct compressed {
     uint64_t size;
 };
 
-/* The text of the first bytes of a compressed file. */
+/* Spools the text of the first bytes of a compressed file. 1: that is all of its text. */
 static int take_first(struct sampler *x, const struct compressed *f, uint64_t take, uint64_t *len, struct err *e)
 {
     take = take < f->size ? take : f->size;
@@ -189,13 +189,13 @@ static int put_block(struct sampler *x, int fd, const struct plan_block *block, 
                 return -1;
             at += (uint64_t)n;
         }
-        if (!p->ends_line && store(fd, "\n", 1, e)) /* the next one is another text */
+        if (!p->ends_line && store(fd, "\n", 1, e)) /* the next piece is from another text */
             return -1;
     }
     return 0;
 }
 
-/* Parts that have no block, as blocks are few, are left out. */
+/* Writes the parts. If there are few blocks, parts without a block are left out. */
 static int put_parts(struct sampler *x, struct err *e)
 {
     struct plan_sample *s = x->s;
@@ -246,7 +246,7 @@ const char *plan_sample_origin(const struct plan_sample *s, size_t part, uint64_
 
 /* ---- All ---- */
 
-/* What is no regular file is read at once; the others are told apart. */
+/* Reads inputs that are not regular files immediately; divides the others into compressed and plain files. */
 static int take_all(struct sampler *x, char **files, int n, struct compressed *compressed, struct err *e)
 {
     size_t n_compressed = 0, first;

@@ -1,4 +1,4 @@
-/* plan_show.c - a plan as text, for bpe plan. */
+/* plan_show.c - prints a plan as text, for bpe plan. */
 #include "bpe/plan.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 static const char *const ways[PLAN_WAYS] = {"from", "expected", "to"};
 
-/* ---- Figures as people read them ---- */
+/* ---- Figures with units ---- */
 
-/* Three digits, and the unit in which there are no more; units are 1000 times as large as those before. */
+/* Puts three digits and a unit; each unit is 1000 times as large as the one before. */
 static void put_scaled(char to[PLAN_CELL], double n, const char *const *units)
 {
     while (n >= 999.5 && units[1]) {
@@ -87,7 +87,8 @@ static double figure(const struct plan_figures *f, size_t offset)
     return *(const double *)(const void *)((const char *)f + offset);
 }
 
-/* For which rows are shown: one host or several, and with a limit of memory only; but none without a figure. */
+/* When a row is shown: for one host, for several; MEMORY: only if memory is limited. Rows without a figure are not
+ * shown. */
 enum { ONE_HOST = 1, HOSTS = 2, ALWAYS = ONE_HOST | HOSTS, MEMORY = 4 };
 
 static const struct {
@@ -179,7 +180,7 @@ static int put_stages(struct buf *out, const struct plan *p, const struct plan_a
 
 /* ---- Text ---- */
 
-/* A sample that is ten times as large, as the option takes it. */
+/* Puts the option for a sample that is ten times as large. */
 static int put_larger(struct buf *out, const struct plan *p, const struct plan_ask *ask, struct err *e)
 {
     double unit = pow(10, floor(log10(p->law.bytes)) + 1), larger = 10 * p->law.bytes;

@@ -1,9 +1,9 @@
-/* script_help.c - the options of a command in another language, from what it says to --help: there they are described
- * in the form of options_help.c. Commands of engines also say there which options of bpe train or bpe shard they take:
+/* script_help.c - reads the options of a command in another language from its --help, which has the format of
+ * options_help.c. The --help of commands of engines also states which options of bpe train or bpe shard they take:
  *
  *     All other OPTIONs are those of bpe train (see its --help), but for --keep and --via.
  *
- * or go on with the --help of bpe tasks split, whose options they take.
+ * or continues with the --help of bpe tasks split, whose options they take.
  */
 #include "bpe/front.h"
 
@@ -35,7 +35,7 @@ static int add_row(struct rows *rows, struct option_row r, const char *name, con
     return 0;
 }
 
-/* Of a line that says which options are not taken: they hide those of other tables. */
+/* Adds the options that a line excludes, as refused rows, which hide those of other tables. */
 static int add_refused(struct rows *rows, const char *line, struct err *e)
 {
     char name[60];
@@ -49,7 +49,8 @@ static int add_refused(struct rows *rows, const char *line, struct err *e)
     return rc;
 }
 
-/* Adds the option of a line of --help, if that is one: two blanks or more, `-x, --name=VALUE`, and what it is for. */
+/* Adds the option that a line of --help describes, if any: two or more spaces, `-x, --name=VALUE`, and a description.
+ */
 static int add_line(struct rows *rows, const char *line, struct err *e)
 {
     struct option_row r = {.kind = OPTION_TEXT};
@@ -76,7 +77,7 @@ static int add_line(struct rows *rows, const char *line, struct err *e)
     return add_row(rows, r, name, value, p + strspn(p, " "), e);
 }
 
-/* What a script says to --help, with NUL at its end. */
+/* Reads the --help of a script, and ends it with NUL. */
 static int read_help(const char *file, struct buf *text, struct err *e)
 {
     char *words[] = {NULL, "--help", NULL};

@@ -1,5 +1,5 @@
-/* scripts.c - commands of bpe in other languages: files that can be executed, whose second line says what they are for
- * and whose names have no dot. */
+/* scripts.c - commands of bpe in other languages: executable files whose names have no dot and whose second line
+ * describes them. */
 #include "bpe/front.h"
 
 #include "base/io/fd.h"
@@ -23,7 +23,7 @@ void script_note_streams(void)
         was_closed[fd] = fcntl(fd, F_GETFD) < 0;
 }
 
-/* Whether DIR/NAME is a file that can be executed. */
+/* Whether DIR/NAME is an executable file. */
 static bool can_run(const char *dir, const char *name)
 {
     struct err e;
@@ -84,7 +84,8 @@ void script_about(const char *name, char *to, size_t n)
     free(path);
 }
 
-/* Whether what runs a script is on PATH, if its first line leaves it to env(1) to find it. -1 with 127: it is not. */
+/* If the first line of a script has env(1) find its interpreter, checks that this is on PATH. -1 with 127: it is not.
+ */
 static int need_interpreter(const char *path, struct err *e)
 {
     char line[100], name[50];
@@ -99,7 +100,7 @@ int script_note_command(char **argv, struct err *e)
 {
     enum { MOST = 500 }; /* bytes: a line of bpe monitor shows fewer */
     struct buf words = {0};
-    int rc = buf_printf(&words, e, "%d", (int)getpid()); /* it stays that of what takes its place */
+    int rc = buf_printf(&words, e, "%d", (int)getpid()); /* exec keeps it */
     for (int i = 0; argv[i] && words.len < MOST && rc == 0; i++)
         rc = buf_put_byte(&words, ' ', e) || buf_put_str(&words, argv[i], e) ? -1 : 0;
     words.len = words.len < MOST ? words.len : MOST;

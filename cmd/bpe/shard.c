@@ -1,11 +1,11 @@
-/* shard.c - bpe shard: text to shards of token ids, on all cores; run again, it goes on where it was.
+/* shard.c - bpe shard: text to shards of token ids, on all cores. The same command, run again, resumes.
  *
  *     bpe-chunk -m MODEL FILE... | as many bpe-encodes as jobs | bpe-shard -o DIR --resume
  *
- * Here is what it is told. The line is in shard_line.c, the directory in shard_work.c.
+ * This file reads the command line. The pipeline is in shard_line.c, the directory in shard_work.c.
  *
  * Exit status: that of bpe-shard, which is told of every failure upstream (bpe(7)); 64 if DIR was made, or begun, with
- * another model, other options or files, 65 if a file has changed since, 75 if the same command can go on.
+ * another model, other options or files, 65 if a file has changed since, 75 if the same command can resume.
  */
 #include "bpe/shard.h"
 
@@ -46,7 +46,7 @@ static char **given; /* the words of the command line, for bpe-shard; there is r
 
 /* ---- Words for the programs ---- */
 
-/* The model, as words that engines know: they send the file. */
+/* The model, as separate words: engines look for these, to send the file. */
 static int put_model(struct option_words *to, struct err *e)
 {
     if (option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model))
@@ -54,7 +54,8 @@ static int put_model(struct option_words *to, struct err *e)
     return 0;
 }
 
-/* How text is read, but for which text that is; --block and --input-status make no difference, and are kept apart. */
+/* How text is read, but not which text. --block and --input-status do not affect the result, and are kept separately.
+ */
 static int put_chunk(struct option_words *to, struct err *e)
 {
     static const char *const elsewhere[] = {"block", "input-status", "files-from", "files0-from", NULL};
@@ -62,7 +63,7 @@ static int put_chunk(struct option_words *to, struct err *e)
     struct option_words rest = {0};
     int rc = put_model(to, e);
     for (size_t i = 0; i < w->n && rc == 0; i++) {
-        bool list = option_word_is(w->at[i], "null") && self.chunk.source.files_from; /* of the list alone */
+        bool list = option_word_is(w->at[i], "null") && self.chunk.source.files_from; /* -0 is only about the list */
         if (option_word_is(w->at[i], "block"))
             asked.block = w->at[i];
         if (option_word_is(w->at[i], "input-status"))
@@ -127,8 +128,8 @@ static int run(struct job *j, struct err *e)
     return status;
 }
 
-/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. The same --convert again
- * is no error. */
+/* --check, --list and --convert need no text: bpe-shard replaces this process. To repeat a --convert is not an error.
+ */
 static int become_shard(bool converts, struct err *e)
 {
     static char name[] = "bpe-shard", resume[] = "--resume";
@@ -150,7 +151,7 @@ static int check_names(struct err *e)
     return source_options_files(s, &self.files, &self.n_files, e);
 }
 
-/* Divides the FILEs: bpe-chunk reads all that is Parquet from its standard input, in the form of the others. */
+/* Divides the FILEs: bpe-chunk reads all Parquet from its standard input, in the input format of the others. */
 static int check_parquet(struct err *e)
 {
     const struct source_options *s = &self.chunk.source;
@@ -187,7 +188,7 @@ static bool is_read_once(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
 }
 
-/* What is wrong with the command is said before anything is made. */
+/* Reports wrong use before anything is made. */
 static int check(struct err *e)
 {
     static char dot[4096], *standard[] = {"-", NULL};
@@ -201,7 +202,7 @@ static int check(struct err *e)
                        self.model);
     if (!self.dir || !*self.dir)
         return err_set(e, EX_USAGE, "where do the shards go? give -o DIR; see --help");
-    if (*self.dir == '-') { /* no program takes it for an option */
+    if (*self.dir == '-') { /* so that no program takes it for an option */
         snprintf(dot, sizeof dot, "./%.4000s", self.dir);
         self.dir = dot;
     }
@@ -280,7 +281,7 @@ int shard_main(int argc, char **argv)
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         bool converts = option_word_is(argv[i], "convert");
         if (converts || option_word_is(argv[i], "check") ||
-            option_word_is(argv[i], "list")) { /* whatever else is given */
+            option_word_is(argv[i], "list")) { /* whatever the other options */
             become_shard(converts, &e);
             program_note(command.name, "%s", err_text(&e, text));
             return e.code;

@@ -1,4 +1,4 @@
-/* shard_complete.c - bpe shard, of a directory that is complete: whether it is what the command would make. */
+/* shard_complete.c - bpe shard on a complete directory: checks that it is what the command would make. */
 #include "base/io/codec.h"
 #include "base/io/fd.h"
 #include "base/sys/sha256.h"
@@ -21,9 +21,9 @@ static int unfinished(const struct shard_asked *a, struct err *e)
                    a->dir);
 }
 
-/* ---- Model and options: the ids of a tiny text say how all were made ---- */
+/* ---- Model and options: the records of a tiny text state how all ids were made ---- */
 
-/* Reads all to the end of a pipe, while the processes run. */
+/* Reads a pipe to its end, while the processes run. */
 static int read_all(struct job *j, int fd, struct buf *to, struct err *e)
 {
     enum { STEP = 65536 };
@@ -41,7 +41,7 @@ static int read_all(struct job *j, int fd, struct buf *to, struct err *e)
     return 0;
 }
 
-/* Takes out the promises, by which bpe-shard would compare the sources. Records are lines (bpe-records(5)). */
+/* Removes the promises, by which bpe-shard would compare the sources. Records are lines (bpe-records(5)). */
 static void drop_promises(struct buf *records)
 {
     static const char promise[] = {'\xFF', '1', 'P'};
@@ -57,7 +57,7 @@ static void drop_promises(struct buf *records)
     records->len = kept;
 }
 
-/* The records of the tiny text. Returns the exit status of what makes them, whose reason is in `said`; or -1. */
+/* Makes the records of the tiny text. Returns the exit status of the processes, with the reason in `said`; or -1. */
 static int make_records(const struct shard_asked *a, struct job *j, struct buf *to, struct buf *said, struct err *e)
 {
     const char *text = a->form->shortest;
@@ -81,7 +81,7 @@ static int make_records(const struct shard_asked *a, struct job *j, struct buf *
     return rc == EX_TEMPFAIL || rc == 128 + SIGPIPE ? unfinished(a, e) : rc;
 }
 
-/* Whether bpe-shard finds nothing wrong. What it says goes to `said`. */
+/* Has bpe-shard compare the records with DIR. Returns its exit status, with its messages in `said`; or -1. */
 static int compare_records(const struct shard_asked *a, struct job *j, const struct buf *records, struct buf *said,
                            struct err *e)
 {
@@ -115,7 +115,7 @@ static int compare_model(const struct shard_asked *a, struct job *j, struct buf 
         return status;
     int n = snprintf(place, sizeof place, " %.1000s: ", a->dir);
     const char *what = said->len ? memmem(said->p, said->len, place, (size_t)n) : NULL;
-    if (status == EX_DATAERR && what) { /* else it is damaged */
+    if (status == EX_DATAERR && what) { /* else the directory is damaged */
         what += n;
         return err_set(e, EX_USAGE, "%s: %.*s, or remove it to begin anew", a->dir,
                        (int)((const char *)said->p + said->len - what), what);
@@ -157,7 +157,7 @@ static int look_at(const struct shard_asked *a, struct seen *s, struct err *e)
     return rc;
 }
 
-/* Whether some file is compressed: what its text is, only reading it would tell. */
+/* Whether any file is compressed: the size of its text is unknown unless it is read. */
 static bool any_compressed(const struct shard_asked *a)
 {
     struct err ignored;
@@ -179,7 +179,7 @@ static const char *const *sources(const struct shard_asked *a, size_t *n)
     return a->parquet ? a->sources.words : (const char *const *)a->files;
 }
 
-/* The digest of them, as the manifest has it. */
+/* The digest of these names, as in the manifest. */
 static void digest_names(const char *const *all, size_t n, char hex[SHA256_HEX])
 {
     struct sha256 names;
@@ -213,8 +213,8 @@ static int compare_sources(const struct shard_asked *a, const struct manifest_so
     return 0;
 }
 
-/* Whether the files are those that the manifest has: their names, their bytes, and no change since. Parquet is one
- * source to it, without a name, and the bytes are those of its text. */
+/* Checks that the files are those in the manifest: the same names and sizes, unchanged since. In the manifest, all
+ * Parquet is one source without a name, and its size is that of the text. */
 static int compare_files(const struct shard_asked *a, const struct manifest *m, struct err *e)
 {
     struct seen is;

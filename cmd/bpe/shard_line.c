@@ -1,13 +1,13 @@
-/* shard_line.c - bpe shard: the line from text to shards.
+/* shard_line.c - bpe shard: the pipeline from text to shards.
  *
  *     [bpe parquet |] bpe-chunk FILE... | as many bpe-encodes as jobs | bpe-shard -o DIR --resume
  *
  * The bpe-encodes share one end of a socket as standard input: each message, a record, goes to the one that asks for
- * it. All of them write to one pipe, which is safe for records. What a process that dies had is missing in the end,
- * which bpe-shard notices and writes to a file.
+ * it. All of them write to one pipe, which is safe for records. What a process had when it died is missing at the end;
+ * bpe-shard notices that and writes the missing ranges to a file.
  *
- * Where text comes from `bpe parquet`, bpe-chunk is told how that has ended (chunk/chunks.c), which is known here
- * alone: a text that was cut off has no end. The names of many files are in a file without a name, not in a pipe, so
+ * If text comes from `bpe parquet`, this process tells bpe-chunk how that ended (chunk/chunks.c), because only this
+ * process knows whether the text was cut off. The names of many files are passed in an unnamed file, not a pipe, so
  * that they cannot be cut off.
  */
 #include "base/io/fd.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Places in the line. */
+/* Stages of the pipeline. */
 enum { READ, CHUNK, ENCODE, SHARD };
 
 enum { MANY = 1000 }; /* more names may not fit a command line */
@@ -27,7 +27,7 @@ enum { MANY = 1000 }; /* more names may not fit a command line */
 /* Descriptors that the processes are started with; -1: none. */
 struct ends {
     int text[2], records[2], tokens[2], lines[2];
-    int status[2]; /* of what writes the text */
+    int status[2]; /* how the writer of the text ended */
     int names;
 };
 
@@ -54,7 +54,7 @@ struct job_process *shard_start(struct job *j, const struct job_start *how, cons
 
 /* ---- Processes ---- */
 
-/* The names of all files, each ended by NUL, as a file. */
+/* Writes the names of all files, each ended by NUL, to an unnamed file. Returns its descriptor, or -1. */
 static int put_names(const struct shard_asked *a, struct err *e)
 {
     struct buf names = {0};
@@ -145,7 +145,7 @@ struct job_process *shard_start_shard(const struct shard_asked *a, const char *m
     return p;
 }
 
-/* All processes. NULL: *e. */
+/* Starts all processes. Returns bpe-shard; NULL: *e. */
 static struct job_process *start_all(const struct shard_line *l, struct job *j, struct ends *d, struct err *e)
 {
     const struct shard_asked *a = l->asked;
@@ -159,7 +159,7 @@ static struct job_process *start_all(const struct shard_line *l, struct job *j, 
 
 /* ---- While they run ---- */
 
-/* The lines about shards, where the line of progress is shown on the same terminal. */
+/* Prints the lines about shards on a terminal that also shows the progress. */
 static void pass_on(int *lines)
 {
     char text[4096];
@@ -171,7 +171,7 @@ static void pass_on(int *lines)
         job_close(lines);
 }
 
-/* What writes the text has ended: bpe-chunk is told whether well. -1: it has, but the text is not what it was. */
+/* The writer of the text has ended: tells bpe-chunk if it succeeded. -1: it did, but the files have changed. */
 static int tell_end(const struct shard_line *l, const struct job_process *reader, int *status, struct err *e)
 {
     int rc = 0;
@@ -186,7 +186,7 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
     const struct shard_asked *a = l->asked;
     struct watch w;
     int rc = 0;
-    bool mixed = a->parquet && a->sources.n > 1; /* what is read is not in proportion to the sizes of the files */
+    bool mixed = a->parquet && a->sources.n > 1; /* file sizes do not show the progress */
     int last = a->parquet && !mixed ? READ : watch_reads_input(a->files, a->n_files) ? CHUNK : ENCODE;
     watch_start(&w, j, a->progress, mixed ? NULL : a->files, a->n_files, last);
     while (job_running(j) || d->lines[0] >= 0) {
@@ -202,8 +202,8 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
 
 /* ---- How it ended ---- */
 
-/* Where bpe-chunk has ended well, the text of Parquet came to its end, or nothing of it was wanted: then what writes it
- * has lost its reader, or had another failure, which says nothing. */
+/* If bpe-chunk succeeded, the Parquet text was complete, or none of it was needed. Then a failure of its writer does
+ * not matter: it lost its reader, for example. */
 static void forgive_reader(struct job *j)
 {
     const struct job_process *reader = j->n ? j->at[0] : NULL, *chunk = j->n > 1 ? j->at[1] : NULL;
@@ -211,7 +211,8 @@ static void forgive_reader(struct job *j)
         j->at[0]->dismissed = true;
 }
 
-/* The exit status of the whole. What cannot be written now (EX_IOERR) cannot be at once again, whoever was killed. */
+/* The exit status of the pipeline. What bpe-shard could not write (EX_IOERR) would fail again immediately, so processes
+ * that were killed are ignored then. */
 static int outcome(struct job *j, const struct job_process *shard, struct buf *said, struct err *e)
 {
     forgive_reader(j);

@@ -1,15 +1,15 @@
-/* shard_work.c - bpe shard: a directory in which shards are made, round by round.
+/* shard_work.c - bpe shard: makes shards in a directory, round by round.
  *
- * Whatever of the line (shard_line.c) dies, bpe-shard has kept in DIR/.work what had come, and says what is missing;
- * bpe-chunk --only reads just that again. If it was one of the processes, that happens at once, as long as more has
- * come, the second time at the latest; if it was bpe shard itself, when the same command is run again. DIR/.work also
- * has
+ * Whichever process of the pipeline (shard_line.c) dies, bpe-shard has kept in DIR/.work what it received, and reports
+ * what is missing; bpe-chunk --only reads only that again. If a process of the pipeline died, this happens immediately,
+ * as long as each round makes progress (one may fail to); if bpe shard itself died, when the same command is run again.
+ * DIR/.work also has
  *
- *     asked, inputs      what this command was asked for (driver/resume.h)
- *     missing, wanted    what bpe-shard did not get, and what is read again: records of ranges
+ *     asked, inputs      the request of this command (driver/resume.h)
+ *     missing, wanted    the ranges that bpe-shard did not get, and those to be read again, as records
  *
- * all of which bpe-shard removes when DIR is complete. If it is, its manifest says what it was made of, and nothing is
- * done if that is what this command says (shard_complete.c).
+ * all of which bpe-shard removes when DIR is complete. The manifest of a complete DIR records what it was made of; if
+ * this command would make the same, nothing is done (shard_complete.c).
  */
 #include "base/io/durable.h"
 #include "base/io/fd.h"
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 static const struct shard_asked *asked;
-static struct buf inputs; /* for the file of this name */
+static struct buf inputs; /* the contents of the file of this name */
 
 /* ---- The directory ---- */
 
@@ -64,14 +64,14 @@ static int remove_work(const char *const *names, size_t n, struct err *e)
     return rc;
 }
 
-/* Without a manifest no ids have been kept, and there is nothing to go on with. */
+/* Without a manifest no ids have been kept, and there is nothing to resume. */
 static int begin_anew(struct err *e)
 {
     static const char *const names[] = {"asked", "inputs", "note.new", "missing", "journal"};
     return remove_work(names, sizeof names / sizeof *names, e);
 }
 
-/* alive and said are of a pipelines/shard of before. */
+/* alive and said are from an older version, the script pipelines/shard. */
 static void clean(void)
 {
     static const char *const ours[] = {"alive", "said", "wanted"}, *const lock[] = {"lock"};
@@ -85,7 +85,7 @@ static void clean(void)
     rmdir(asked->dir);
 }
 
-/* What is in DIR/.work is ours: files, but for a pipe of before. */
+/* Checks that DIR/.work contains only files of ours; `alive` may be a pipe of an older version. */
 static int check_work(struct err *e)
 {
     struct stat st;
@@ -96,14 +96,14 @@ static int check_work(struct err *e)
     return resume_only_files(place.work, "alive", e);
 }
 
-/* Whether the directory that is open is still the one of that name: who had the lock may have removed it. */
+/* Whether the open directory is still the one of that name: a previous holder of the lock may have removed it. */
 static bool is_same(int fd, const char *path)
 {
     struct stat one, other;
     return fstat(fd, &one) == 0 && stat(path, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
 }
 
-/* One command at a time; also the bpe-shard of one that was killed, which ends soon. */
+/* Allows one command at a time. Also waits for the bpe-shard of one that was killed, which ends soon. */
 static int lock(struct job *j, struct err *e)
 {
     do {
@@ -127,12 +127,12 @@ static int lock(struct job *j, struct err *e)
 
 /* ---- Rounds ---- */
 
-/* Whether the files are what they were when the directory was begun. */
+/* Checks that the files have not changed since the directory was begun. */
 static int still(void *ctx, struct err *e)
 {
     struct buf now = {0};
     (void)ctx;
-    if (!is_there(place.asked)) /* it was begun by hand */
+    if (!is_there(place.asked)) /* it was begun by bpe-shard, without this command */
         return 0;
     int rc = resume_put_inputs(&now, asked->files, asked->n_files, asked->parquet, e) ||
                      resume_compare(asked->dir, place.work, asked->words, buf_str(&now), e)
@@ -142,7 +142,7 @@ static int still(void *ctx, struct err *e)
     return rc;
 }
 
-/* What DIR/.work must have; bpe-shard removes it where nothing has come. */
+/* Makes what DIR/.work must have; bpe-shard removes it if nothing has arrived. */
 static int prepare(struct err *e)
 {
     if (durable_make_directory(place.work, e))
@@ -152,8 +152,8 @@ static int prepare(struct err *e)
                : resume_note(place.work, asked->words, buf_str(&inputs), e);
 }
 
-/* Makes what is missing what is wanted. Sets *what to something that tells it from others; 0: nothing is known, and all
- * is read. */
+/* Makes the list of missing ranges the list of wanted ones. Sets *what to a hash of it; 0: there is none, and
+ * everything is read. */
 static int want(uint64_t *what, struct err *e)
 {
     struct stat st;
@@ -184,19 +184,19 @@ static int say_going_on(struct job *j, const char *how)
     return 0;
 }
 
-/* Again and again, as long as more has come, the second time at the latest. */
+/* Runs rounds as long as each makes progress; one may fail to. */
 static int go_on(struct job *j, int status, struct buf *said, struct err *e)
 {
     enum { ROUNDS_MAX = 20 };
     uint64_t was = 0, is = 0;
     const bool once = resume_reads_once(buf_str(&inputs)), alone = once && asked->n_files == 1;
     for (int round = 0, idle = 0; status == EX_TEMPFAIL && round < ROUNDS_MAX; round++, was = is) {
-        if (alone && round) /* its text has been read: it must come again */
+        if (alone && round) /* its text has been consumed, and must be sent again */
             break;
         if (prepare(e) || want(&is, e))
             return -1;
-        idle = round && is == was ? idle + 1 : 0; /* once: a kill came before anything was kept */
-        if (idle && (idle > 1 || once))           /* what is no file has been read */
+        idle = round && is == was ? idle + 1 : 0; /* 1: a process was killed before anything was kept */
+        if (idle && (idle > 1 || once))           /* input that is not a regular file was consumed */
             break;
         if (round == 0 && !asked->status && watch_reads_input(asked->files, asked->n_files) &&
             command_input_check(j, e))
@@ -208,18 +208,19 @@ static int go_on(struct job *j, int status, struct buf *said, struct err *e)
             &(struct shard_line){
                 .asked = asked, .only = is ? place.wanted : NULL, .missing = place.missing, .still = still},
             j, said, e);
-        /* If bpe-shard was killed, perhaps when all was done. */
+        /* bpe-shard may have been killed when everything was done. */
         if (status == EX_TEMPFAIL && (is_there(place.journal) || is_there(place.manifest)) && !is_there(place.missing))
             status = look(j, said, e);
     }
     return status;
 }
 
-/* What was done before. Returns EX_TEMPFAIL if there is something to do; all is known if the directory is complete. */
+/* Looks at what was done before. Returns EX_TEMPFAIL if there is something to do. *complete: DIR is complete, and the
+ * status is final. */
 static int go_back(struct job *j, bool *complete, struct buf *said, struct err *e)
 {
     struct manifest m = {0};
-    struct err ignored; /* bpe-shard says what is wrong with it */
+    struct err ignored; /* bpe-shard reports it */
     if (!is_there(place.manifest))
         return begin_anew(e) ? -1 : EX_TEMPFAIL;
     if (still(NULL, e))
@@ -240,7 +241,7 @@ static int work(struct job *j, struct buf *said, struct err *e)
         return status;
     status = go_on(j, status, said, e);
     if (status == EX_TEMPFAIL && asked->via.n && said->len)
-        return status; /* how the command has ended, perhaps each time */
+        return status; /* that is how --via ended, perhaps each time */
     if (status == EX_TEMPFAIL || (status > 128 && status != 128 + SIGPIPE))
         return err_set(e, EX_TEMPFAIL, "%s: not complete yet; run the same command again", asked->dir);
     return status;

@@ -1,14 +1,14 @@
-/* sum_tree.c - bpe sum-tree: adds up many counts or sums by several processes.
+/* sum_tree.c - bpe sum-tree: adds up many counts or sums with several processes.
  *
- *     FILE FILE FILE FILE ... FILE     neighbours, as many as FAN_IN, are added up by a bpe-sum --partial each,
- *     sum       sum       ... sum      JOBS at a time; these again, as soon as they are there; and so on
+ *     FILE FILE FILE FILE ... FILE     each bpe-sum --partial adds up as many neighbors as FAN_IN, JOBS at a time;
+ *     sum       sum       ... sum      their sums are added up as soon as they are ready, and so on
  *     sum                              the last bpe-sum writes what bpe-sum FILE... would
  *
- * A partial sum counts as a whole or not at all: where FILEs cover in part what others cover, a tree may leave out more
- * than one bpe-sum does, and what is wrong with a FILE should be said once. So if anything is wrong in the tree, it is
- * given up, and one bpe-sum of all FILEs decides. What is merely missing is nothing wrong.
+ * A partial sum counts as a whole or not at all: if FILEs overlap in part, a tree may leave out more than one bpe-sum
+ * does. Also, what is wrong with a FILE should be reported once. So if anything is wrong in the tree, it is abandoned,
+ * and one bpe-sum of all FILEs decides. Missing ranges are not an error here.
  *
- * Partial sums are files without names, which the processes open by the descriptors of this one.
+ * Partial sums are unnamed files, which the processes open through the descriptors of this one.
  */
 #include "bpe/front.h"
 
@@ -30,17 +30,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FAN_IN_MIN = 4, FAN_IN_MAX = 256 }; /* of the default; bpe-sum reads so many files at a time */
+enum { FAN_IN_MIN = 4, FAN_IN_MAX = 256 }; /* of the default; bpe-sum reads at most FAN_IN_MAX files at a time */
 enum { PROCESS_MEMORY_MIN = 16 << 20 };
 
 /* Items are FILEs, and after them the sums, level by level. */
 struct item {
-    char name[64];   /* of a sum: its file; empty while it is not there */
-    const char *use; /* the file to be read: name, or that of the only one it is made of; NULL: not there yet */
+    char name[64];   /* of a sum: the path of its file; empty until it is made */
+    const char *use; /* the file to read: name, or that of its only neighbor; NULL: not ready */
     int fd;          /* of a sum's file; -1: none */
-    size_t first, n; /* of a sum: its neighbours */
-    size_t parent;   /* the sum that it belongs to; 0: none */
-    size_t missing;  /* how many of its neighbours are not there */
+    size_t first, n; /* of a sum: the neighbors that it adds up */
+    size_t parent;   /* the sum that adds it up; 0: none */
+    size_t missing;  /* number of neighbors that are not ready */
 };
 
 static struct sum_tree {
@@ -63,7 +63,7 @@ static struct command_program programs[] = {{.usage = &sum_usage, .options = &se
 
 static int plan(struct err *e)
 {
-    size_t n = (size_t)self.n_files, root = 0, max = 2 * n + 64; /* each level has half as many at most, rounded up */
+    size_t n = (size_t)self.n_files, root = 0, max = 2 * n + 64; /* each level has at most half as many, rounded up */
     self.items = calloc(max, sizeof *self.items);
     if (!self.items)
         return err_mem(e, "a tree", max * sizeof *self.items);
@@ -87,7 +87,7 @@ static int plan(struct err *e)
     return 0;
 }
 
-/* An item is there: so the sum that it belongs to may be possible; that of one is the same. */
+/* Marks an item as ready, so that the sum that adds it up may become possible; a sum of one item is that item. */
 static void is_there(size_t i)
 {
     size_t parent = self.items[i].parent;
@@ -102,7 +102,7 @@ static void is_there(size_t i)
     }
 }
 
-/* The next sum that can be made: of the highest level, so that few files are open. 0: there is none. */
+/* The next sum that can be made, of the highest level, so that few files are open. 0: none. */
 static size_t next_sum(void)
 {
     for (size_t i = self.n_items; i-- > (size_t)self.n_files;) {
@@ -119,7 +119,7 @@ static void close_items(size_t first, size_t n)
         job_close(&self.items[i].fd);
 }
 
-/* Starts bpe-sum of n items from `first` on. options: those of the user, or NULL: it makes a partial sum. */
+/* Starts bpe-sum of n items from `first` on. options: the user's; NULL: it makes a partial sum. */
 static int start(struct job *j, size_t first, size_t n, const struct option_words *options, uint64_t memory, int out,
                  int group, struct err *e)
 {
@@ -158,13 +158,13 @@ static int killed(struct err *e)
     return err_set(e, EX_TEMPFAIL, "bpe-sum was killed; run the same command again");
 }
 
-/* Whether bpe-sum has left out counts that overlap others in part, by what it said. */
+/* Whether bpe-sum has left out counts that overlap others in part, according to its message. */
 static bool overlapped(const struct job_process *p)
 {
     return p->text.len && memmem(p->text.p, p->text.len, "overlap others in part", 22);
 }
 
-/* Makes all sums but the last. 1; 0: something is wrong, and the tree is given up. */
+/* Makes all sums except the last. 1: done; 0: something is wrong, and the tree is abandoned. */
 static int add_levels(struct job *j, struct err *e)
 {
     size_t running = 0, next;
@@ -207,7 +207,7 @@ static int put(int from, struct err *e)
                                 : partition_copy(from, 0, (uint64_t)st.st_size, self.out.fd, self.out.name, e);
 }
 
-/* What the last bpe-sum has made, which went to the output, or (from not -1) to a file: its exit status. */
+/* Ends the last bpe-sum, which wrote to the output or, unless `from` is -1, to a file. Returns its exit status. */
 static int end(struct job *j, int from, struct err *e)
 {
     const struct job_process *p = j->at[0];
@@ -225,8 +225,8 @@ static bool can_begin_again(void)
     return self.out.file.tmp != NULL;
 }
 
-/* The last level, into a file unless the output can be begun again. The exit status; -2: something is wrong, and the
- * tree is given up. */
+/* Adds up the last level, into a file unless the output can be begun again. Returns the exit status; -2: something is
+ * wrong, and the tree is abandoned. */
 static int add_root(struct job *j, struct err *e)
 {
     int status = -1, file = -1;
@@ -266,7 +266,7 @@ static int run(struct job *j, struct err *e)
         resume_only_regular(self.files, self.n_files, "; put it into a file", e) || output_open(&self.out, self.path, e)
             ? -1
             : 0;
-    j->holds = true; /* what is wrong is said once */
+    j->holds = true; /* report errors once */
     j->to_file = self.path;
     if (status == 0)
         status = add_all(j, e);

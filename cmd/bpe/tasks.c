@@ -1,16 +1,16 @@
 /* tasks.c - bpe tasks: counting or encoding as numbered tasks in a shared directory (driver/work.h), for any engine
  * that runs them.
  *
- *     tasks plan -o DIR FILE...       what there is to do
- *     tasks todo DIR                  which tasks have no result
- *     tasks run DIR TASK...           does them; each any number of times, on any machine, at the same time as others
- *     tasks train DIR -v N            the model of what they counted
- *     tasks shard DIR -o OUT          the shards of what they encoded
+ *     tasks plan -o DIR FILE...       makes the tasks
+ *     tasks todo DIR                  lists the tasks that have no result
+ *     tasks run DIR TASK...           runs tasks: each any number of times, on any machine, in parallel with others
+ *     tasks train DIR -v N            makes the model from their counts
+ *     tasks shard DIR -o OUT          makes the shards from their ids
  *
- * The engine has no more to do than to run each task at least once: the first result that is complete stays.
+ * The engine only has to run each task at least once: the first complete result is kept.
  *
  * Exit status: that of the programs; 64 if DIR was planned with other options or files, 65 if a file has changed since,
- * 66 if DIR is not there, 75 if a task has no result.
+ * 66 if DIR does not exist, 75 if a task has no result.
  */
 #include "bpe/tasks.h"
 

@@ -1,6 +1,6 @@
-/* tasks.h - the actions of bpe tasks: tasks_plan.c makes the work, tasks_run.c does tasks of it, tasks_finish.c makes
- * the model or the shards; tasks_dir.c is what they share. Each takes the command line from its own name on, and
- * returns the exit status. */
+/* tasks.h - the actions of bpe tasks: tasks_plan.c plans the work, tasks_run.c runs tasks of it, tasks_finish.c makes
+ * the model or the shards, tasks_split.c divides options; tasks_dir.c is shared. Each action takes the command line
+ * from its own name on, and returns the exit status. */
 #ifndef BPE_CMD_TASKS_H
 #define BPE_CMD_TASKS_H
 
@@ -13,14 +13,14 @@ int tasks_train(int argc, char **argv);
 int tasks_shard(int argc, char **argv);
 int tasks_split(int argc, char **argv);
 
-/* What those have in common that take a DIR. Zeroed before. */
+/* Shared by the actions that take a DIR. Initialize to zero. */
 struct tasks {
     struct work work;
     struct command_options options;
 };
 
-/* Opens the work in a directory, and finds its tasks: DIR is the first of the FILEs, of which there are no more than
- * `max`. -1: it is wrong use; there is no work; what is there was not planned. */
+/* Opens the work in DIR, the first of the FILEs, and finds its tasks. -1: wrong use, such as more than `max` FILEs; DIR
+ * has no work, or its work was not planned. */
 int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int max, struct err *e);
 void tasks_close(struct tasks *t);
 

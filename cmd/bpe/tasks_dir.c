@@ -1,4 +1,4 @@
-/* tasks_dir.c - the directory of tasks that is the first FILE: see tasks.h. */
+/* tasks_dir.c - opens the directory of tasks, the first FILE: see tasks.h. */
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"

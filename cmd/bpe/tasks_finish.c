@@ -1,4 +1,4 @@
-/* tasks_finish.c - bpe tasks train and shard: the model of all counts, or the shards of all ids. */
+/* tasks_finish.c - bpe tasks train and shard: make the model from all counts, or the shards from all ids. */
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"
@@ -29,7 +29,7 @@ static struct command_program of_shard[] = {{.usage = &shard_usage, .options = &
 
 /* ---- Whether all is done ---- */
 
-/* What an attempt at a task has noted. Returns the exit status, after the reason was printed; 0: there is no note. */
+/* Prints why an attempt at a task failed, if that was recorded. Returns its exit status; 0: no record; or -1. */
 static int tell_failed(const struct work *w, const struct work_part *p, struct err *e)
 {
     struct buf text = {0};
@@ -106,7 +106,7 @@ static int check_train(struct err *e)
 
 /* ---- shard ---- */
 
-/* bpe-shard runs in the directory of the ids: their names fit a command line as long as they are short. */
+/* bpe-shard runs in the directory of the ids, so that their names are short and fit a command line. */
 static int make_shards(struct work *w, struct err *e)
 {
     static const char *const paths[] = {"output", NULL};

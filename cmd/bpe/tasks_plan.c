@@ -1,4 +1,4 @@
-/* tasks_plan.c - bpe tasks plan: what there is to do, in DIR/chunks. */
+/* tasks_plan.c - bpe tasks plan: divides the work into tasks, in DIR/chunks. */
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"
@@ -38,7 +38,7 @@ static int check_tasks(struct err *e)
     return self.max ? 0 : err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MAX);
 }
 
-/* Without a model, options of bpe-encode mean nothing. */
+/* Refuses options of bpe-encode without a model. */
 static int check_words(struct err *e)
 {
     const char *word = self.encode.model ? NULL : model_words_first_of_encode(&encode->words);
@@ -79,7 +79,7 @@ static int put_words(struct work *w, struct err *e)
                : 0;
 }
 
-/* Whether bpe-encode takes its options. Returns the exit status, whose reason was printed; or -1. */
+/* Checks that bpe-encode accepts its options. Returns the exit status, whose reason was printed; or -1. */
 static int try_worker(const struct work *w, struct err *e)
 {
     struct command_line l = {0};

@@ -1,4 +1,4 @@
-/* tasks_run.c - bpe tasks todo and run: which tasks have no result, and doing them. */
+/* tasks_run.c - bpe tasks todo and run: list the tasks that have no result, and run tasks. */
 #include "bpe/tasks.h"
 
 #include "base/io/durable.h"
@@ -31,7 +31,7 @@ static size_t number_left(void)
 
 /* ---- todo ---- */
 
-/* A line for each task, or all in one as 0-3,7. */
+/* Puts a line for each task, or with --ranges one line such as 0-3,7. */
 static int put_left(struct buf *out, struct err *e)
 {
     const struct work *w = &self.tasks.work;
@@ -67,7 +67,7 @@ static int todo(struct job *j, struct err *e)
 
 /* ---- run ---- */
 
-/* A number of at most six digits, without zeros before it. Returns what is after it; NULL: there is none. */
+/* Reads a number of at most six digits, without leading zeros. Returns the text after it; NULL: it is not one. */
 static const char *number(const char *s, size_t *n)
 {
     size_t digits = strspn(s, "0123456789");
@@ -75,7 +75,7 @@ static const char *number(const char *s, size_t *n)
     return digits && digits <= 6 && (*s != '0' || digits == 1) ? s + digits : NULL;
 }
 
-/* Takes the tasks of a word: 7 or 0-3, or several such as 0-3,7. */
+/* Marks the tasks that a word asks for: 7, 0-3 or 0-3,7. */
 static int ask(const char *word, struct err *e)
 {
     const struct work *w = &self.tasks.work;
@@ -95,13 +95,13 @@ static int ask(const char *word, struct err *e)
     return *end ? ask(end + 1, e) : 0;
 }
 
-/* A failure that another attempt may not have is not kept. */
+/* Whether a failure is permanent. Others are not recorded, because another attempt may succeed. */
 static bool is_lasting(int status)
 {
     return (status >= EX_USAGE && status <= EX_CONFIG && status != EX_IOERR && status != EX_TEMPFAIL) || status == 127;
 }
 
-/* Notes why a task has failed; or, if it has not, that nothing is to be told. */
+/* Records why a task failed; after a success, removes such a record. */
 static void note(const struct work_part *p)
 {
     struct err ignored;
@@ -123,7 +123,7 @@ static void note(const struct work_part *p)
     free(made);
 }
 
-/* After an attempt at a task: says, and notes, why it has no result. Returns its exit status; or -1. */
+/* After an attempt at a task: prints and records why it has no result. Returns its exit status; or -1. */
 static int tell(size_t i, struct err *e)
 {
     struct work *w = &self.tasks.work;
@@ -144,8 +144,8 @@ static int tell(size_t i, struct err *e)
     return p->status;
 }
 
-/* The tasks that are asked for, one after the other. Returns the exit status: that of the first that has failed, or 75
- * if no more was wrong than that some were killed. */
+/* Runs the requested tasks, one after the other. Returns the exit status: that of the first that failed, or 75 if some
+ * were killed and none failed otherwise. */
 static int do_tasks(struct err *e)
 {
     struct work *w = &self.tasks.work;
@@ -168,7 +168,7 @@ static int do_tasks(struct err *e)
 static int do_asked(struct err *e)
 {
     struct work *w = &self.tasks.work;
-    if (self.n_files == 1) /* as from a list of those that are left, where none is */
+    if (self.n_files == 1) /* from an empty list of tasks that are left */
         return number_left() ? err_set(e, EX_USAGE, "which tasks? bpe tasks todo lists them") : 0;
     self.asked = calloc(w->n_parts, sizeof *self.asked);
     if (!self.asked)

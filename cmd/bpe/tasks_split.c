@@ -1,5 +1,5 @@
-/* tasks_split.c - bpe tasks split: for the scripts of engines, which options of bpe train or bpe shard are for
- * planning, and which for what comes after. */
+/* tasks_split.c - bpe tasks split: for the scripts of engines, divides the options of bpe train or bpe shard into those
+ * for planning and those for the last step. */
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"
@@ -46,7 +46,7 @@ static int put_quoted(struct buf *to, const char *word, const char *after, struc
     return 0;
 }
 
-/* Those of `from` that `before` has not. */
+/* Puts the words of `from` that are not in `before`. */
 static int put_words(struct buf *to, const struct option_words *from, const struct option_words *before, struct err *e)
 {
     int rc = 0;
@@ -86,7 +86,7 @@ static int put_files(struct buf *to, struct err *e)
     return rc;
 }
 
-/* Prints both as assignments of a shell. */
+/* Prints both as shell assignments. */
 static int print(struct buf *plan, struct buf *finish, struct err *e)
 {
     struct buf out = {0};

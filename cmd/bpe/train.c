@@ -2,8 +2,8 @@
  *
  *     bpe-chunk FILE... | as many bpe-counts as jobs | bpe-sum | bpe-merge -v N
  *
- * The exit status is that of bpe-merge, which is told of every failure upstream (bpe(7)), or with --parquet and --keep
- * that of what failed first (driver/job.h); no model is written then.
+ * The exit status is that of bpe-merge, which is told of every failure upstream (bpe(7)); with --parquet and --keep,
+ * that of the process that failed first (driver/job.h). If anything failed, no model is written.
  */
 #include "bpe/train.h"
 
@@ -31,7 +31,7 @@ static struct train self = {
 
 static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
-/* Whether the model can be where -o says, before all the work. */
+/* Checks, before any work, that the model can be written to -o. */
 static int check_output(struct err *e)
 {
     const char *path = self.merge.path, *slash = path ? strrchr(path, '/') : NULL;
@@ -47,7 +47,7 @@ static int check_output(struct err *e)
     return rc;
 }
 
-/* Of --fan-out=xargs or parallel, before all the work: whether that is installed, or not used. */
+/* Checks, before any work, that the tool of --fan-out=xargs or parallel is installed; warns if it is not used. */
 static int check_fan_out(struct job *j, struct err *e)
 {
     char line[100];
@@ -61,7 +61,7 @@ static int check_fan_out(struct job *j, struct err *e)
         job_print(j->command, line);
         return 0;
     }
-    bool perl = self.fan_out == FAN_OUT_PARALLEL; /* it starts that again */
+    bool perl = self.fan_out == FAN_OUT_PARALLEL; /* which GNU parallel runs again */
     if (job_need(tool, e) || (perl && job_need("perl", e)))
         return -1;
     return 0;

@@ -1,5 +1,5 @@
-/* train.h - what the parts of bpe train share: train.c is the command, train_line.c and train_parquet.c the
- * pipelines, train_keep.c those whose counts are kept.
+/* train.h - shared by the parts of bpe train: train.c is the command, train_line.c and train_parquet.c run the
+ * pipelines, train_keep.c runs those whose counts are kept.
  */
 #ifndef BPE_CMD_TRAIN_H
 #define BPE_CMD_TRAIN_H
@@ -20,7 +20,7 @@ struct train {
     struct chunk_options chunk;
     struct sum_options sum;
     struct merge_options merge;
-    struct option_words *chunk_words, *sum_words, *merge_words; /* what the programs are told */
+    struct option_words *chunk_words, *sum_words, *merge_words; /* the programs' options */
     char **files;
     int n_files;
 };
@@ -33,14 +33,14 @@ int train_keep(struct train *t, struct job *j, struct err *e);          /* --kee
 
 /* ---- Parts of the pipeline ---- */
 
-/* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
- * in *hold; NULL: it does not. */
+/* Starts bpe-sum, which reads counts from `in`, and bpe-merge. hold: gets the write end of the pipe between them, which
+ * stays open in this process; NULL: it is closed. */
 int train_start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e);
 
-/* The command of --via. */
+/* Starts the command of --via. */
 int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e);
 
-/* Waits until all processes have ended, and shows how far they are. */
+/* Waits until all processes have ended, and shows the progress. */
 void train_wait(const struct train *t, struct job *j);
 
 #endif

@@ -1,5 +1,5 @@
-/* train_keep.c - bpe train --keep=DIR: the pipeline in parts, whose counts stay in DIR (driver/work.h). The same
- * command continues where the last one ended, for whatever reason it ended. */
+/* train_keep.c - bpe train --keep=DIR: the pipeline in parts, whose counts are kept in DIR (driver/work.h). The same
+ * command resumes where the last one ended, for whatever reason that ended. */
 #include "bpe/train.h"
 #include "driver/work.h"
 
@@ -17,7 +17,7 @@ static int check_options(const struct train *t, struct err *e)
     return wrong ? err_set(e, EX_USAGE, "--keep needs the names of the files: leave out %s", wrong) : 0;
 }
 
-/* Counts what is not counted. Returns the exit status, whose reason was printed, or -1. */
+/* Counts the parts that are not counted yet. Returns the exit status, whose reason was printed, or -1. */
 static int count_all(const struct train *t, struct work *w, struct err *e)
 {
     size_t left = 0, whole = 0;

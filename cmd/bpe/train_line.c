@@ -1,11 +1,11 @@
-/* train_line.c - how records come to the processes that count, for bpe train.
+/* train_line.c - distributes records to the processes that count, for bpe train.
  *
  *     bpe-chunk --records--> bpe-count, as many as jobs --counts (pipe)--> bpe-sum --> bpe-merge
  *
- * --fan-out=auto: they share one end of a socket as standard input, and the kernel gives each message, a record, to the
- * one that asks for it. xargs: records go to temporary files first, which have no names. parallel: GNU parallel. none:
- * one process. --via: a filter of the user's. --parquet: see train_parquet.c.
- * All that count write to one pipe, which is safe for records.
+ * --fan-out=auto: the bpe-counts share one end of a socket as standard input, and the kernel gives each message, a
+ * record, to the one that asks for it. xargs: records go to unnamed temporary files first. parallel: GNU parallel.
+ * none: one process. --via: the user's filter. --parquet: see train_parquet.c. All processes that count write to one
+ * pipe, which is safe for records.
  */
 #include "bpe/train.h"
 
@@ -49,9 +49,9 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
     return rc;
 }
 
-/* ---- How records come to bpe-counts, and counts to bpe-sum ---- */
+/* ---- From records to counts ---- */
 
-/* A tool or command of the user's between bpe-chunk and bpe-sum. */
+/* Starts a tool, or a command of the user's, between bpe-chunk and bpe-sum. */
 static int start_foreign(struct job *j, const char *const *argv, const char *name, int in, int out, struct err *e)
 {
     const struct job_start how = {
@@ -59,7 +59,7 @@ static int start_foreign(struct job *j, const char *const *argv, const char *nam
     return job_start(j, &how, e) ? 0 : -1;
 }
 
-/* GNU parallel for records, or xargs for names of files. */
+/* Starts GNU parallel for records, or xargs for names of files. */
 static int start_tool(const struct train *t, struct job *j, int in, int out, struct err *e)
 {
     char jobs[32];
@@ -85,7 +85,7 @@ int train_start_via(const struct train *t, struct job *j, int in, int out, struc
     return rc;
 }
 
-/* Gives the records to what counts them, whichever it is. */
+/* Starts the pipeline, with whatever counts the records. */
 static int start_line(const struct train *t, struct job *j, struct err *e)
 {
     bool foreign = t->common.via || t->fan_out == FAN_OUT_PARALLEL;
@@ -102,7 +102,7 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* Whether GNU parallel has failed by itself: 255 is no number of jobs. */
+/* Whether GNU parallel itself failed: 255 is not a number of jobs. */
 static bool parallel_failed(const struct job *j)
 {
     if (j->at[j->n - 1]->status == 0) /* bpe-merge: nothing is missing */
@@ -129,7 +129,7 @@ int train_line(const struct train *t, struct job *j, struct err *e)
 
 /* ---- By xargs ---- */
 
-/* Copies the parts into files of their own, and tells xargs their names: those that this process has them open by. */
+/* Copies the parts into separate files, and gives xargs their names: the descriptors of this process. */
 static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int names, struct err *e)
 {
     uint64_t begin = 0;
@@ -149,7 +149,7 @@ static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int 
     return rc;
 }
 
-/* The rest of the pipeline, when all records are in a file. Keeps the parts open. */
+/* Starts the rest of the pipeline, once all records are in a file. Keeps the parts open. */
 static int count_parts(const struct train *t, struct job *j, int chunks, const uint64_t *ends, size_t n, int *fds,
                        struct err *e)
 {

@@ -1,6 +1,5 @@
-/* train_parquet.c - bpe train --parquet: each job reads a part of the files (bpe parquet), makes records of it by a
- * bpe-chunk of its own, and counts them by a bpe-count of its own. (Records that are dealt to all, as those of other
- * text are, took 1.09 times as long.)
+/* train_parquet.c - bpe train --parquet: each job has its own bpe parquet, which reads a part of the files, its own
+ * bpe-chunk and its own bpe-count. (Dealing records to all bpe-counts, as for other text, took 1.09 times as long.)
  */
 #include "bpe/train.h"
 
@@ -14,7 +13,7 @@ static char **files_of(const struct command_line *l)
     return (char **)(uintptr_t)l->words;
 }
 
-/* Part i of n of the Parquet files, to a bpe-count of its own, or to the user's filter; its counts go to `out`. */
+/* Starts part i of n of the Parquet files, with its own bpe-count, or the user's filter; its counts go to `out`. */
 static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t n, const struct command_line *files,
                       int out, struct err *e)
 {
@@ -31,7 +30,7 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t
     return rc;
 }
 
-/* What is no Parquet. */
+/* Starts what reads and counts the other files. */
 static int start_other(const struct train *t, struct job *j, const struct command_line *files, int out, struct err *e)
 {
     int records[2];
@@ -46,7 +45,7 @@ static int start_other(const struct train *t, struct job *j, const struct comman
     return rc;
 }
 
-/* All that reads text and counts it. */
+/* Starts all processes that read text and count it. */
 static int start_all(const struct train *t, struct job *j, int out, struct err *e)
 {
     uint64_t n = t->common.via ? 1 : t->common.jobs;
@@ -65,7 +64,7 @@ static int start_all(const struct train *t, struct job *j, int out, struct err *
 
 enum progress { GOING, DONE, FAILED, UNREAD };
 
-/* How far all that reads and counts is. UNREAD: something ended by SIGPIPE, so bpe-sum probably failed. */
+/* The state of the processes that read and count. UNREAD: one was ended by SIGPIPE, so bpe-sum probably failed. */
 static enum progress look_at_parts(const struct job *j)
 {
     enum progress how = DONE;
@@ -83,7 +82,7 @@ static enum progress look_at_parts(const struct job *j)
     return how;
 }
 
-/* Whether something of a part that has failed still runs, which may be the cause. */
+/* Whether a process of a failed part still runs, which may be the cause. */
 static bool failed_part_runs(const struct job *j)
 {
     for (size_t i = 0; i < j->n; i++) {
@@ -97,11 +96,12 @@ static bool failed_part_runs(const struct job *j)
     return false;
 }
 
-/* Each part is a run of its own, and bpe-sum does not miss one of which nothing has come. Nor is it known before its
- * end how well it was read. So counts and sum are held open until then: if a part has failed, there is no sum. */
+/* Each part is a run of its own, and if nothing of one arrives, bpe-sum does not miss it. Whether a part was read well
+ * is known only at its end. So the pipes of counts and of the sum are held open until then: if a part has failed, there
+ * is no sum. */
 int train_parquet(const struct train *t, struct job *j, struct err *e)
 {
-    enum { PATIENCE = 20, STEP_MS = 100 }; /* for the end of a bpe-sum, or of a part, that has failed */
+    enum { PATIENCE = 20, STEP_MS = 100 }; /* to wait for the end of a bpe-sum, or of a part, that has failed */
     int counts[2] = {-1, -1}, hold = -1;
     enum progress how = GOING;
     struct watch w;

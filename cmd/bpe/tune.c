@@ -1,10 +1,11 @@
-/* tune.c - bpe tune: how many processes, and pieces of which size, are fastest for a corpus on this machine.
+/* tune.c - bpe tune: finds the number of processes and the size of pieces that are fastest for a corpus on this
+ * machine.
  *
- * Runs bpe shard, or bpe train, on the first part of the corpus, with each number of processes and each size of pieces
- * in turn; prints a table, and the command that was fastest.
+ * Runs bpe shard, or bpe train, on the first part of the corpus, with each number of processes and each size of pieces;
+ * prints a table, and the fastest command.
  *
- * Exit status: that of a command that failed; 64, 66; 74 if the sample cannot be stored in TMPDIR; 75 if a process was
- * killed.
+ * Exit status: that of a command that failed; 64 or 66; 74 if the sample cannot be stored in TMPDIR; 75 if a process
+ * was killed.
  */
 #include "bpe/tune.h"
 
@@ -37,8 +38,8 @@ static int by_time(const void *a, const void *b)
     return s->seconds < t->seconds ? -1 : s->seconds > t->seconds;
 }
 
-/* Of those that took up to 3 % longer than the fastest, the one of the fewest processes, with the default size if that
- * is among them. */
+/* Among those that took up to 3 % longer than the fastest, the one with the fewest processes, and with the default size
+ * if that is among them. */
 static const struct tune_time *best_of(const struct tune_time *rows, size_t n)
 {
     double min = rows[0].seconds;
@@ -93,7 +94,7 @@ static int put_command(struct buf *out, const struct tune_time *best, struct err
     return rc ? -1 : 0;
 }
 
-/* Prints what n rows of times say, by the median of each. */
+/* Prints the medians of n rows of times. */
 static int print(struct tune_time *times, size_t n, uint64_t bytes, struct err *e)
 {
     size_t rounds = (size_t)self.rounds;
@@ -111,7 +112,7 @@ static int print(struct tune_time *times, size_t n, uint64_t bytes, struct err *
 
 /* ---- All ---- */
 
-/* Those options that the command is given as they are. */
+/* Collects the options that are passed on to the command. */
 static int add_options(const struct command_program *programs, size_t n, struct err *e)
 {
     int rc = 0;
@@ -129,7 +130,7 @@ static int add_options(const struct command_program *programs, size_t n, struct 
     return rc;
 }
 
-/* Each of 1, 2, 4 and so on, and JOBS, with each size of pieces. */
+/* Measures 1, 2, 4 and so on, and JOBS processes, each with each size of pieces. */
 static int measure_all(const struct tune_sample *s, struct job *j, struct err *e)
 {
     static const char *const several[] = {NULL, "1M", "4M", "16M"};
@@ -153,7 +154,7 @@ static int measure_all(const struct tune_sample *s, struct job *j, struct err *e
     return status;
 }
 
-/* Whether the programs are there, before any work. */
+/* Checks, before any work, that the programs are installed. */
 static int need_programs(struct err *e)
 {
     static const char *const of_shard[] = {"bpe-chunk", "bpe-encode", "bpe-shard", NULL}, *const of_train[] = {
@@ -283,7 +284,7 @@ static const struct option_row train_rows[] = {
 
 static const struct command shard = COMMAND(shard), train = COMMAND(train);
 
-/* Whether --count is given: options are those of the command that is measured. */
+/* Whether --count is given: this decides which command is measured, and so which options there are. */
 static bool counts(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is measured. */
+/* The request. */
 struct tune {
     struct command_options common;
-    bool count;        /* bpe train; else bpe shard */
-    const char *model; /* of the latter */
-    const char *size;  /* of the vocabulary, for the command that is printed */
+    bool count;        /* measure bpe train; else bpe shard */
+    const char *model; /* for bpe shard */
+    const char *size;  /* of the vocabulary, for the printed command */
     const char *block; /* NULL: several */
     uint64_t sample, rounds;
     bool has_sample;
@@ -26,18 +26,18 @@ struct tune {
     struct encode_options encode;
     struct shard_options shard;
     struct sum_options sum;
-    struct command_line options; /* all of the latter, for the command that is measured; owned */
+    struct command_line options; /* all of these, for the measured command; owned */
     char **files;
     int n_files;
 };
 
-/* tune_sample.c: the files that are read. */
+/* tune_sample.c: the files to read. */
 struct tune_sample {
     struct command_line files; /* their names */
     uint64_t bytes;            /* of all */
-    int fd;                    /* of the first part of one, which has no name; -1: none */
-    char path[64];             /* where processes find that */
-    const char *name;          /* and what the user calls the file */
+    int fd;                    /* the first part of a file, in an unnamed file; -1: none */
+    char path[64];             /* by which processes open that */
+    const char *name;          /* the user's name for the file */
 };
 
 /* -1: EX_NOINPUT and others. */
@@ -51,12 +51,12 @@ struct tune_time {
     double seconds, cpu;
 };
 
-/* Sets seconds and cpu of n rows of times; a row has as many as there are rounds, of the same jobs and block. Returns
- * 0; the exit status of a command that failed, whose reason was printed; or -1. */
+/* Sets seconds and cpu in n rows of times; a row has one entry for each round, with the same jobs and block. Returns 0;
+ * the exit status of a command that failed, whose reason was printed; or -1. */
 int tune_measure(const struct tune *t, const struct tune_sample *s, struct job *j, struct tune_time *times, size_t n,
                  struct err *e);
 
-/* Runs the command without text: whether its options and the model are right. The same. */
+/* Runs the command without text, to check its options and the model. Returns the same. */
 int tune_try(const struct tune *t, struct job *j, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* tune_measure.c - bpe tune: how long the command takes that it is to recommend, which is run as it will be, on a part
- * of the corpus, with the shards in a temporary directory. A model of bpe train has hardly any merges: learning them
- * takes the same time whatever counts.
+/* tune_measure.c - bpe tune: measures the command that it may recommend, as it will be run, on a part of the corpus,
+ * with the shards in a temporary directory. bpe train learns hardly any merges here, because learning takes the same
+ * time for all.
  */
 #include "bpe/tune.h"
 
@@ -20,7 +20,7 @@ struct measure {
     const struct tune *tune;
     const struct tune_sample *sample; /* NULL: no text */
     struct job *job;
-    struct scratch scratch; /* of bpe shard */
+    struct scratch scratch; /* for bpe shard */
     char *dir;              /* in it; owned */
 };
 
@@ -32,7 +32,7 @@ static double cpu_seconds(void)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Why a command failed, in the user's words. Returns its exit status. */
+/* Prints why a command failed, with the user's names of files. Returns its exit status. */
 static int tell(const struct measure *m, struct err *e)
 {
     struct buf line = {0};
@@ -46,7 +46,7 @@ static int tell(const struct measure *m, struct err *e)
     return status;
 }
 
-/* Runs the command once. The same as tune_measure returns. */
+/* Runs the command once. Returns the same as tune_measure. */
 static int run(const struct measure *m, uint64_t jobs, const char *block, struct err *e)
 {
     const struct tune *t = m->tune;

@@ -1,6 +1,6 @@
-/* tune_sample.c - the first part of a corpus: its first files as they are, and the beginning of the one that is too
- * large, in a temporary file without a name. What is compressed is compressed again, as bpe-chunk then has as much to
- * do; each byte of it counts as three of text.
+/* tune_sample.c - takes the first part of a corpus: its first files as they are, and the beginning of the one that is
+ * too large, in an unnamed temporary file. The part of a compressed file is compressed again, so that bpe-chunk has the
+ * same work; each compressed byte counts as three of text.
  */
 #include "bpe/tune.h"
 
@@ -43,7 +43,7 @@ static int put(struct writer *w, const void *p, size_t n, struct err *e)
 
 /* ---- The first part of a file ---- */
 
-/* Copies at least `left` bytes of text up to the end of a line, or of a document; or all. */
+/* Copies at least `left` bytes of text, up to the end of a line or document; or all of it. */
 static int copy_text(struct input *in, uint64_t left, char end, struct writer *w, struct err *e)
 {
     struct buf text = {0};
@@ -91,7 +91,7 @@ static int copy_part(struct tune_sample *s, const char *file, uint64_t left, cha
 
 /* ---- All ---- */
 
-/* Adds a file, or as much of it as is still wanted. */
+/* Adds a file, or as much of it as is needed. */
 static int add(struct tune_sample *s, const struct input_form *form, const char *file, uint64_t *left, struct err *e)
 {
     unsigned char magic[DECOMPRESSOR_MAGIC];
@@ -106,7 +106,7 @@ static int add(struct tune_sample *s, const struct input_form *form, const char 
         close(fd);
     if (n < 0)
         return -1;
-    if (form->last_cut && !again) /* such files are not cut */
+    if (form->last_cut && !again) /* files in such a format are not cut */
         return err_set(e, EX_USAGE, "%s: cannot be read again; with --%s, name files", fd_name(file), form->name);
     bool is_packed = decompressor_knows(magic, (size_t)n), is_gzip = is_packed && magic[0] == 0x1f;
     uint64_t size = again ? (uint64_t)st.st_size : 0, text = is_packed ? ACCESS_RATIO * size : size;

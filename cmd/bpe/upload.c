@@ -1,16 +1,16 @@
-/* upload.c - bpe upload: moves the shards of bpe-shard to S3, GCS or any remote of rclone, while more are made.
+/* upload.c - bpe upload: uploads the shards of bpe-shard to S3, GCS or any remote of rclone, while more are made.
  *
- * DIR/manifest.json says which shards are finished: it is read again whenever it changes, until it is complete.
- * Whatever it lists and the remote has not is copied, some files at a time by one rclone, as starting it costs; the
- * manifest itself is copied last.
+ * DIR/manifest.json lists the finished shards; it is read again whenever it changes, until it is complete. Files that
+ * it lists and the remote does not have are copied, several by one rclone, because starting it is slow; the manifest
+ * itself is copied last.
  *
- * A copy counts when the remote lists it with the size of the manifest, and with the checksum of the local file: the
- * one that the remote keeps (MD5 in S3 and GCS), or, if it keeps none, that of what is read back. Nothing else is
- * believed, not even rclone's exit status: it only says why, if in the end a copy is not there. S3 knows the MD5 of
- * objects that came in one part, so all up to 5 GiB are sent so.
+ * A copy counts if the remote lists it with the size in the manifest and the checksum of the local file: the checksum
+ * that the remote keeps (MD5 in S3 and GCS) or, if it keeps none, that of the copy read back. Nothing else is trusted,
+ * not even rclone's exit status: it only explains why a copy is missing in the end. S3 knows the MD5 of objects that
+ * were uploaded in one part, so all files up to 5 GiB are sent that way.
  *
- * What is true of the remote is asked there anew by each start, so nothing must be remembered when this is killed, but
- * for the checksums in DIR/.upload/sums (upload_local.c). DIR/.upload is removed with the last step.
+ * Each start asks the remote for its state again, so a kill loses nothing. Only the checksums in DIR/.upload/sums are
+ * kept (upload_local.c). DIR/.upload is removed with the last step.
  */
 #include "bpe/upload.h"
 
@@ -35,7 +35,8 @@ static struct upload u = {.wait_text = "60", .transfers = "4", .retries_text = "
 
 /* ---- The directory ---- */
 
-/* Waits for a bpe-shard that begins now, but not as long as for one that resumes: it may be the wrong directory. */
+/* Waits for a bpe-shard that is just starting, but not as long as for one that resumes: this may be the wrong
+ * directory. */
 static int await_shards(struct err *e)
 {
     const double max = u.once ? 0 : u.patience < 10 ? (double)u.patience : 10, step = 0.25;
@@ -50,7 +51,7 @@ static int await_shards(struct err *e)
     return 0;
 }
 
-/* What is in DIR/.upload is ours, if it is a file. A link to one would be written to. */
+/* Files in DIR/.upload are ours. Links are refused: their targets would be written to. */
 static int check_state(const char *lock, struct err *e)
 {
     struct stat st;
@@ -59,15 +60,15 @@ static int check_state(const char *lock, struct err *e)
     return durable_make_directory(u.state, e) || resume_only_file(lock, e) || resume_only_file(u.sums, e) ? -1 : 0;
 }
 
-/* Whether the file that is open as u.lock is still the one of that name. */
+/* Whether the file open as u.lock still has that name. */
 static bool is_lock(const char *path)
 {
     struct stat a, b;
     return fstat(u.lock, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* Only one upload of a directory at a time. What was locked may be the file that another one removed as it ended. What
- * it has started may take a moment to end if it was killed. */
+/* Allows one upload of a directory at a time. The locked file may be one that another upload removed as it ended. The
+ * processes of one that was killed may take a moment to end. */
 static int lock(struct err *e)
 {
     enum { LONGEST_MS = 5000 };
@@ -89,8 +90,9 @@ static int lock(struct err *e)
 
 /* ---- The remote, before anything is written there ---- */
 
-static struct upload_file around[2]; /* its manifest; and a file that nobody else has: the remote is DIR itself then */
-static struct buf theirs;            /* the manifest */
+/* Its manifest; and a file that only DIR has: if it is listed, the remote is DIR itself. */
+static struct upload_file around[2];
+static struct buf theirs; /* contents of that manifest */
 
 static int look_around(struct upload *up, struct err *e)
 {
@@ -103,7 +105,7 @@ static int look_around(struct upload *up, struct err *e)
     return around[0].listed ? upload_fetch(up, &around[0], &theirs, e) : 0;
 }
 
-/* What it has under our names might be another run's: its manifest says so. */
+/* Files there with our names may be of another run: the remote's manifest tells. */
 static int check_remote(struct err *e)
 {
     static char manifest[] = MANIFEST_NAME;
@@ -163,8 +165,8 @@ static int run(struct job *j, struct err *e)
 {
     u.job = j;
     j->holds = true;
-    setenv("RCLONE_INPLACE", "true", 1);        /* no files .partial stay behind after a kill */
-    setenv("RCLONE_S3_UPLOAD_CUTOFF", "5G", 0); /* in one part: so that S3 itself has the MD5 */
+    setenv("RCLONE_INPLACE", "true", 1);        /* so that a kill leaves no .partial files */
+    setenv("RCLONE_S3_UPLOAD_CUTOFF", "5G", 0); /* in one part, so that S3 has the MD5 */
     int rc = !(u.manifest = fd_path(u.from, MANIFEST_NAME, e)) || !(u.state = fd_path(u.from, ".upload", e)) ||
                      !(u.sums = fd_path(u.state, "sums", e))
                  ? -1
@@ -184,7 +186,7 @@ static int run(struct job *j, struct err *e)
     return rc;
 }
 
-/* ---- What is asked for ---- */
+/* ---- The command line ---- */
 
 static int number(const char *option, const char *word, uint64_t min, uint64_t *to, struct err *e)
 {
@@ -196,8 +198,7 @@ static int number(const char *option, const char *word, uint64_t min, uint64_t *
     return *to < min ? err_set(e, EX_USAGE, "%s=%s: must be at least %llu", option, word, (unsigned long long)min) : 0;
 }
 
-/* A name that rclone takes neither for an option nor, if it is a local one, for that of a remote. Owned by the caller.
- */
+/* A name that rclone does not take for an option or, if it is a local one, for a remote. Owned by the caller. */
 static char *name_for_rclone(const char *word, bool local, struct err *e)
 {
     bool plain = *word != '-' && (!local || *word == '/' || !strchr(word, ':'));

@@ -11,7 +11,7 @@
 
 /* ---- Whether a copy counts ---- */
 
-/* A copy that is not right is made anew, unless nothing is left to do that with. `what`: for `reason` and the error. */
+/* A bad copy is made again, unless the local file is gone. `what`: for `reason`; `if_lost`: for the error. */
 static int wrong(struct upload *u, const struct upload_file *f, int code, const char *what, const char *if_lost,
                  struct err *e)
 {
@@ -22,7 +22,7 @@ static int wrong(struct upload *u, const struct upload_file *f, int code, const 
                          f->name, if_lost, u->from);
 }
 
-/* A copy whose checksum is another one. */
+/* A copy whose checksum differs. */
 static int differs(struct upload *u, const struct upload_file *f, struct err *e)
 {
     char what[200], if_lost[1000];
@@ -36,7 +36,7 @@ static bool has_its_hash(const struct upload_file *f)
     return f->hash && f->listed_hash && strcmp(f->hash, f->listed_hash) == 0;
 }
 
-/* Looks at a copy that was listed. 1: it counts; 0: not; 2: it must be read. */
+/* Judges a copy by the list. 1: it counts; 0: it does not; 2: it must be read back. */
 static int judge(struct upload *u, const struct upload_file *f, struct err *e)
 {
     char what[200], if_lost[1000];
@@ -51,12 +51,12 @@ static int judge(struct upload *u, const struct upload_file *f, struct err *e)
                  (unsigned long long)f->listed_bytes, (unsigned long long)f->bytes);
         return wrong(u, f, EX_DATAERR, what, if_lost, e);
     }
-    if (!f->hash || has_its_hash(f)) /* one that somebody else has deleted here counts by its size */
+    if (!f->hash || has_its_hash(f)) /* a local file that someone else deleted counts by its size */
         return 1;
     return f->listed_hash ? differs(u, f, e) : 2;
 }
 
-/* Reads copies of which the remote does not keep the checksums. Those that do not count stay in todo. */
+/* Reads back copies whose checksums the remote does not keep. Those that do not count remain in todo. */
 static int judge_by_bytes(struct upload *u, struct upload_file **files, size_t n, struct err *e)
 {
     int rc = upload_read_back(u, files, n, e);
@@ -75,7 +75,7 @@ static int judge_by_bytes(struct upload *u, struct upload_file **files, size_t n
     return 0;
 }
 
-/* A step: takes what counts out of todo. */
+/* A step: removes files whose copies count from todo. */
 static int verify(struct upload *u, struct err *e)
 {
     size_t n = u->n_todo, n_read = 0;
@@ -104,7 +104,7 @@ static int verify(struct upload *u, struct err *e)
     return rc;
 }
 
-/* A step: copies what is in todo, and verifies that. */
+/* A step: copies the files in todo, and verifies the copies. */
 static int send(struct upload *u, struct err *e)
 {
     char said[sizeof u->reason];
@@ -120,7 +120,7 @@ static int send(struct upload *u, struct err *e)
     return 1;
 }
 
-/* A step: all of the batch is there, and verified. */
+/* A step: verifies the batch, and copies files whose copies do not count. */
 static int settle(struct upload *u, struct err *e)
 {
     int rc = verify(u, e);
@@ -129,8 +129,8 @@ static int settle(struct upload *u, struct err *e)
 
 /* ---- Batches ---- */
 
-/* The next files of the manifest that are not verified: all of each shard, about as much as a minute's work, so that
- * files to delete do not wait long. Returns how many there are. */
+/* The next files of the manifest that are not verified: whole shards, about a minute's work, so that files to delete do
+ * not wait long. Returns the number of files. */
 static size_t next_batch(struct upload *u, struct upload_file **batch)
 {
     enum { FILES_MAX = 1000 };
@@ -149,7 +149,7 @@ static size_t next_batch(struct upload *u, struct upload_file **batch)
     return n;
 }
 
-/* Deletes those that were here, and compared. */
+/* Deletes the local files that were compared. */
 static int delete_here(const struct upload *u, struct upload_file **batch, size_t n, struct err *e)
 {
     int rc = 0;

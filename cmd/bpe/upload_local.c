@@ -1,9 +1,9 @@
-/* upload_local.c - the part of bpe upload that looks at the files here, before anything is copied: whether they are as
- * the manifest says, and the checksums by which their copies are compared.
+/* upload_local.c - the part of bpe upload that checks the local files against the manifest before they are copied, and
+ * computes the checksums by which copies are compared.
  *
- * What must be remembered when this is killed is the checksum of files that --delete-after deletes. It is in
- * DIR/.upload/sums, on the disk before they are deleted: lines of the checksum in the manifest, the type of the other
- * one, that, and `end`, with tabs between them. A line that was cut off has no end.
+ * Only the checksums of files that --delete-after deletes must survive a kill. They are in DIR/.upload/sums, synced
+ * before the files are deleted: lines of the checksum in the manifest, the type of the other checksum, that checksum,
+ * and `end`, separated by tabs. A line that was cut off has no `end`.
  */
 #include "bpe/upload.h"
 
@@ -99,9 +99,9 @@ int upload_write_sums(struct upload *u, struct upload_file **files, size_t n, st
     return rc ? -1 : 0;
 }
 
-/* ---- The files here ---- */
+/* ---- The local files ---- */
 
-/* Whether a file is in a directory that is a symbolic link; DIR itself, of so many bytes, may be one. */
+/* Whether a file is in a directory that is a symbolic link; DIR itself, the first `dir` bytes of path, may be one. */
 static bool is_linked(char *path, size_t dir)
 {
     struct stat st;
@@ -112,7 +112,7 @@ static bool is_linked(char *path, size_t dir)
     return linked;
 }
 
-/* 1: it is here, and as large as the manifest says; 0: it is not here. */
+/* 1: the file exists, with the size in the manifest; 0: it does not exist. */
 static int check_size(const struct upload *u, const struct upload_file *f, struct err *e)
 {
     struct stat st;
@@ -137,7 +137,7 @@ static int damaged(const struct upload *u, const struct upload_file *f, const ch
                    u->from, f->name, checksum);
 }
 
-/* Whether a file has the XXH3 of the manifest. */
+/* Checks that a file has the XXH3 in the manifest. */
 static int check_checksum(const struct upload *u, const struct upload_file *f, struct err *e)
 {
     struct manifest_file is = {0};
@@ -151,7 +151,7 @@ static int check_checksum(const struct upload *u, const struct upload_file *f, s
     return rc;
 }
 
-/* A step: whether files that are here have the checksums of the manifest. rclone computes SHA-256 on all cores. */
+/* A step: checks that local files have the checksums in the manifest. rclone computes SHA-256 on all cores. */
 static int check_checksums(struct upload *u, struct upload_file **files, size_t n, struct err *e)
 {
     bool with_sha256 = files[0]->sha256[0]; /* all have it, or none */

@@ -1,5 +1,5 @@
-/* upload_manifest.c - the part of bpe upload that reads manifest.json, here and on the remote, and waits for another
- * one. */
+/* upload_manifest.c - the part of bpe upload that reads manifest.json, here and on the remote, and waits for a new one.
+ */
 #include "bpe/upload.h"
 
 #include "base/io/fd.h"
@@ -16,10 +16,10 @@
 
 /* ---- The files of a manifest ---- */
 
-/* All of them, in order. */
+/* Walks through all of them, in order. */
 struct walk {
     const struct manifest *m;
-    size_t shard, next; /* the shard of the last file, m->n_shards: of none; the next file of it */
+    size_t shard, next; /* the shard of the last file, m->n_shards: none; the next file of it */
 };
 
 /* The next file; NULL: there is none. */
@@ -90,7 +90,7 @@ static struct upload_file *add(struct upload *u, const struct manifest_file *fil
     return f;
 }
 
-/* Enters what is listed. A file that was listed before must be the same still. */
+/* Enters the listed files. A file that was listed before must be unchanged. */
 static int enter(struct upload *u, const struct manifest *m, struct err *e)
 {
     const size_t max = m->n_shards * SHARD_FILES + m->n_extra + 1, sorted = u->n_known;
@@ -156,7 +156,7 @@ int upload_read_manifest(struct upload *u, struct err *e)
     return rc;
 }
 
-/* ---- Waiting for another ---- */
+/* ---- Waiting for a new one ---- */
 
 bool upload_is_here(const struct upload *u, const char *name)
 {
@@ -194,7 +194,7 @@ bool upload_wait_for_manifest(const struct upload *u)
     return true;
 }
 
-/* ---- That of the remote ---- */
+/* ---- The remote's manifest ---- */
 
 int upload_compare_manifest(struct upload *u, struct buf *text, struct err *e)
 {
@@ -202,7 +202,7 @@ int upload_compare_manifest(struct upload *u, struct buf *text, struct err *e)
     if (buf_reserve(text, JSON_READ_PAD, e))
         return -1;
     if (manifest_get(&m, text->p, text->len, e))
-        return e->code == EX_DATAERR ? 0 : -1; /* the rest of a copy that was cut off */
+        return e->code == EX_DATAERR ? 0 : -1; /* what is left of an interrupted copy */
     struct walk w = {.m = &m};
     for (const struct manifest_file *file; (file = next_file(&w));) {
         struct upload_file *f = upload_find(u->known, u->n_known, file->name);

@@ -1,8 +1,8 @@
-/* upload_rclone.c - the part of bpe upload that runs rclone, says why it fails, and tries again.
+/* upload_rclone.c - the part of bpe upload that runs rclone, finds out why it failed, and retries.
  *
- * rclone gets the names of files as a file in memory (descriptor 4), and writes into another one. It holds the lock of
- * the directory, too (descriptor 5): one that was left behind by a kill could write a copy anew that the next start has
- * verified, and stop in the middle.
+ * rclone gets the names of files as a memory file (descriptor 4), and writes to another one. It also holds the lock of
+ * the directory (descriptor 5): one that outlives a kill could overwrite a copy that the next start has verified, and
+ * stop in the middle.
  */
 #include "bpe/upload.h"
 
@@ -24,7 +24,7 @@ void upload_nap(double seconds)
     poll(NULL, 0, (int)(1e3 * (seconds < 1e6 ? seconds : 1e6)));
 }
 
-/* Whether an extended regex matches; *end (may be NULL): where that part of the text ends. */
+/* Whether an extended regex matches; *end (may be NULL): the end of the match. */
 static bool matches(const char *text, const char *pattern, size_t *end)
 {
     regex_t r;
@@ -44,7 +44,7 @@ static const char *without(const char *line, const char *prefix)
     return matches(line, prefix, &end) ? line + end : line;
 }
 
-/* Sets the reason: the first error that rclone names, as later ones only count; else its last line. */
+/* Sets the reason: the first error that rclone reports, because later ones only count errors; else its last line. */
 static void set_reason(struct upload *u, const struct buf *log)
 {
     enum { REASON_MAX = 600 };
@@ -88,7 +88,7 @@ void upload_show(const struct upload *u, const struct buf *log)
     job_show(line);
 }
 
-/* Runs it with these words. out: gets what it writes; log: what it says. Returns its exit status, or -1 with *e. */
+/* Runs rclone with these words. out: gets its output; log: its messages. Returns its exit status, or -1 with *e. */
 static int run_rclone(struct upload *u, const char *const *words, const struct buf *names, struct buf *out,
                       struct buf *log, struct err *e)
 {
@@ -125,8 +125,8 @@ end:
     return status;
 }
 
-/* What a remote answers with an error for, a new rclone takes for a directory, and complains of that; without a list of
- * names it says what the error was. */
+/* If a remote answers with an error, recent versions of rclone take the path for a directory, and complain about that;
+ * without a list of names they report the error itself. */
 static int ask_again(struct upload *u, struct buf *log, struct err *e)
 {
     const char *const words[] = {"lsf", "--max-depth", "1", u->to, NULL};
@@ -162,7 +162,7 @@ int upload_rclone(struct upload *u, const char *const *words, struct upload_file
     return rc;
 }
 
-/* What trying again does not mend. -1 with *e. */
+/* Permanent errors: -1 with *e. */
 static int check_final(const struct upload *u, struct err *e)
 {
     if (matches(u->reason, "didn't find section in config file|didn't find backend called|unknown flag", NULL))
@@ -183,7 +183,7 @@ int upload_persist(struct upload *u, upload_step *step, struct err *e)
         int rc = step(u, e);
         if (rc <= 0)
             return rc;
-        if (u->n_done != had) { /* as long as files arrive, all is well */
+        if (u->n_done != had) { /* files arrive: count failures anew */
             tried = 0;
             pause = 1;
         }

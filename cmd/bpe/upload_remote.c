@@ -1,4 +1,4 @@
-/* upload_remote.c - the part of bpe upload that asks a remote what it has, and copies: what rclone is called for. */
+/* upload_remote.c - the part of bpe upload that lists, copies and reads files on a remote, with rclone. */
 #include "bpe/upload.h"
 
 #include "json/json_read.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- What it writes ---- */
+/* ---- rclone's output ---- */
 
 static void forget(struct upload_file *f)
 {
@@ -26,8 +26,8 @@ static int set_hash(struct upload_file *f, const char *hash, struct err *e)
     return 0;
 }
 
-/* How a line is to be read: a size, a checksum if it was asked for, and a name, with tabs between them (names have
- * none); or a checksum, two spaces and a name. */
+/* The format of a line: a size, a checksum if requested, and a name, separated by tabs (names have none); or a
+ * checksum, two spaces and a name. */
 enum lines { LISTED, SUMMED };
 
 static int take_line(char *line, enum lines kind, struct upload_file **sorted, size_t n, struct err *e)
@@ -56,7 +56,7 @@ static int take_line(char *line, enum lines kind, struct upload_file **sorted, s
     return set_hash(f, hash, e);
 }
 
-/* Enters what rclone wrote of these files. */
+/* Enters what rclone wrote about these files. */
 static int take_lines(struct buf *out, enum lines kind, struct upload_file **files, size_t n, struct err *e)
 {
     struct upload_file **sorted = malloc((n + 1) * sizeof *sorted);
@@ -72,7 +72,7 @@ static int take_lines(struct buf *out, enum lines kind, struct upload_file **fil
     return rc;
 }
 
-/* ---- What it is called for ---- */
+/* ---- Calls of rclone ---- */
 
 int upload_list(struct upload *u, const char *place, const char *hash, struct upload_file **files, size_t n,
                 struct err *e)
@@ -106,7 +106,7 @@ int upload_read_back(struct upload *u, struct upload_file **files, size_t n, str
 
 int upload_copy(struct upload *u, struct upload_file **files, size_t n, struct err *e)
 {
-    /* It might skip what has the same size, and is damaged: -I. */
+    /* -I: else rclone may skip a damaged copy of the same size */
     const char *const words[] = {"copy",
                                  "-I",
                                  "--no-traverse",
@@ -139,15 +139,15 @@ int upload_fetch(struct upload *u, struct upload_file *file, struct buf *to, str
     return rc;
 }
 
-/* ---- The checksums that it keeps ---- */
+/* ---- The checksums that a remote keeps ---- */
 
-/* Those by which files can be compared, the first choice first. */
+/* Types of checksums by which files can be compared, the first choice first. */
 static const char *const types[] = {"md5",     "sha1",    "sha256", "sha512",    "blake3", "quickxor",
                                     "dropbox", "hidrive", "mailru", "whirlpool", NULL};
 
 struct features {
     struct json_reader r;
-    size_t best; /* in types */
+    size_t best; /* index in types */
 };
 
 static int read_hashes(void *ctx, int key)
