@@ -17,7 +17,7 @@ def wrong(record, offset):
     if record[:1] != b"\xff" and offset:
         return "no record begins here: the stream is damaged"
     if record[:1] != b"\xff":
-        return "this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first"
+        return "this is not a stream of records (see bpe-records(5)); pass text through bpe-chunk first"
     if len(record) < HEADER_LEN and not is_line:
         return "the stream is cut off inside a record"
     if record[1:2] != b"1":

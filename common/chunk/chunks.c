@@ -208,7 +208,7 @@ static int confirm(void *ctx, struct err *e)
         return -1;
     return got == 1 && byte == 0 ? 0
                                  : err_at(e, EX_TEMPFAIL, fd_name("-"), ERR_NO_OFFSET,
-                                          "was cut off: what should write it has failed, or was killed");
+                                          "was cut off: the program that writes it failed or was killed");
 }
 
 /* Writes the text or the ranges of a source that must be read from start to end. */

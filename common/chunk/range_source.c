@@ -26,7 +26,7 @@ int range_source_check(const struct range_source *f, struct err *e)
 static int not_plain(const struct range_source *f, struct err *e)
 {
     return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
-                  "was no plain file; make these chunks again with bpe-chunk --only");
+                  "was not a plain file; make these chunks again with bpe-chunk --only");
 }
 
 /* Checks that the bytes of a source by value are those of its file: a regular file, not compressed, unchanged. The size
@@ -57,9 +57,8 @@ int range_source_open(struct range_source *f, const struct source_facts *r, cons
     snprintf(f->name, sizeof f->name, "%.*s", (int)(r->name.len < sizeof f->name ? r->name.len : sizeof f->name - 1),
              (const char *)r->name.p);
     if (r->size == UINT64_MAX)
-        return err_at(
-            e, EX_DATAERR, f->name, ERR_NO_OFFSET,
-            "a range without an end, of a run that did not come to its end; give the list to bpe-chunk --only");
+        return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
+                      "a range without an end, of a run that did not finish; pass the list through bpe-chunk --only");
     if (!by_value || timed)
         f->fd = fd_open_regular(f->name, &why);
     if (f->fd < 0 && by_value)

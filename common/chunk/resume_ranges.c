@@ -57,11 +57,11 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     (void)name;
     if (rec->type != RECORD_RANGE)
         return err_set(e, EX_DATAERR,
-                       "no range record; this file must come from bpe-sum --missing or bpe-shard --missing");
+                       "not a range record; this file must come from bpe-sum --missing or bpe-shard --missing");
     if (range_get_head(&head, &c, rec, e))
         return -1;
     if (!first && memcmp(w->run, head.run, ID_LEN) != 0)
-        return err_set(e, EX_DATAERR, "ranges of several runs; use --only on those of one run at a time");
+        return err_set(e, EX_DATAERR, "ranges of several runs; use --only with one run at a time");
     if (first) {
         memcpy(w->run, head.run, ID_LEN);
         if (buf_put(&w->rules, head.rules.p, head.rules.len, e))
@@ -97,9 +97,9 @@ struct named_file {
 static int no_inline(const struct source *s, const char *asked_by, struct err *e)
 {
     return err_set(e, EX_USAGE,
-                   "--inline: %s is wanted by %s in bytes of the compressed file, whose text cannot be told apart; "
-                   "leave it out, or start the whole run again with it",
-                   s->name, asked_by);
+                   "--inline: %s wants ranges of the compressed file %s, whose text cannot be sent separately; "
+                   "omit --inline, or start the whole run again with it",
+                   asked_by, s->name);
 }
 
 static int find_file(struct source *s, struct named_file *by_name, bool by_value, const char *asked_by, struct err *e)
@@ -110,8 +110,8 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
     s->path = found ? found->path : s->access == ACCESS_VALUE ? NULL : s->name;
     if (!s->path)
         return err_set(e, EX_USAGE,
-                       "%s: is wanted by %s; give it on the command line by this name (- is standard input)", s->name,
-                       asked_by);
+                       "%s: %s needs this input; give it on the command line by this name (- is standard input)",
+                       s->name, asked_by);
     if (s->access != ACCESS_VALUE && strcmp(s->path, "-") == 0) /* a file whose name is the one that messages use for
                                                                    "-" */
         s->path = s->name;
@@ -249,11 +249,10 @@ static int match_tail(struct chunk_writer *w, char **files, size_t n_files, bool
     int rc = 0;
     *l = (struct source_list){0};
     if (n_files < known.n)
-        rc = err_set(
-            e, EX_USAGE,
-            "%s wants the rest of a run of %zu FILEs or more, which did not come to its end; give all of them, in "
-            "the same order",
-            asked_by, known.n);
+        rc = err_set(e, EX_USAGE,
+                     "%s wants the rest of a run of %zu FILEs or more, which did not finish; give all of them, in "
+                     "the same order",
+                     asked_by, known.n);
     for (size_t i = 0; i < n_files && rc == 0; i++)
         rc = source_list_add(l, files[i], false, watch, e);
     by_value = rc == 0 && (by_value || was_inline(&known, l));

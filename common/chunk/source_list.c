@@ -68,8 +68,8 @@ static int look_at(struct source *s, bool by_value, struct input_warnings *watch
         bool url = errno == ENOENT && strstr(s->path, "://");
         err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
         if (url)
-            err_add(e, strncmp(s->path, "http", 4) == 0 ? "a URL is for --parquet, or for curl -L URL | ..."
-                                                        : "a URL is for --parquet");
+            err_add(e, strncmp(s->path, "http", 4) == 0 ? "a URL works only with --parquet, or as curl -L URL | ..."
+                                                        : "a URL works only with --parquet");
         return -1;
     }
     if (S_ISDIR(st.st_mode))

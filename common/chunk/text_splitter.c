@@ -79,7 +79,7 @@ static int next_piece(struct text_splitter *t, size_t source, struct input *in, 
             return 0;
         if (high >= RECORD_MAX / 2)
             return err_at(e, EX_DATAERR, input_name(in), offset,
-                          "no place to cut in %zu bytes of text; give it as a plain file, without --inline", high);
+                          "no split point in %zu bytes of text; give it as a plain file, without --inline", high);
         low = high;
         high = high < RECORD_MAX / 4 ? 2 * high : RECORD_MAX / 2;
     }

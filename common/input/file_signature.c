@@ -35,7 +35,7 @@ static const struct signature signatures[] = {
     {BYTES("1AY&SY"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}},
     {BYTES("\x17\x72\x45\x38\x50\x90"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* an empty file */
     {BYTES("LZIP\1"), 0, {"lzip data", "lzip -dc FILE", ""}},
-    {BYTES("\x1F\x9D"), 0, {"data of compress", "gzip -dc FILE", ""}},
+    {BYTES("\x1F\x9D"), 0, {"compress data", "gzip -dc FILE", ""}},
     {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("\x28\xB5\x2F\xFD"), 0, {"zstd data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("ustar\0" "00"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}},
@@ -49,7 +49,7 @@ static const struct signature signatures[] = {
     {BYTES("FEA1\0\0\0\0"), 0, {"a Feather file", "write it as Parquet, for bpe parquet", NULL}},
     {BYTES("Obj\1"), 0, {"an Avro file", TO_PARQUET, NULL}},
     {BYTES("\x89HDF\r\n\x1A\n"), 0, {"an HDF5 file", TO_NUL, NULL}},
-    {BYTES("\x93NUMPY"), 0, {"an array of NumPy", TO_NUL, NULL}},
+    {BYTES("\x93NUMPY"), 0, {"a NumPy array", TO_NUL, NULL}},
     {BYTES("\x7F" "ELF"), 0, {"a program or library (ELF)", "leave it out", NULL}},
     {BYTES("\x89PNG\r\n\x1A\n"), 0, {"an image (PNG)", "leave it out", NULL}},
     {BYTES("\xFF\xD8\xFF"), 0, {"an image (JPEG)", "leave it out", NULL}},
@@ -142,7 +142,7 @@ static bool is_wide(const unsigned char *p, size_t n, size_t width, size_t place
 
 static const struct kind *by_pattern(const unsigned char *p, size_t n, const struct input_form *form)
 {
-    static const struct kind record = {"a record of bpetools (chunks, counts or tokens)",
+    static const struct kind record = {"a bpetools record (chunks, counts or tokens)",
                                        "bpe-count and bpe-encode read chunks; bpe-view shows all", NULL},
                              pdf = {"a PDF document", "pdftotext FILE -", ""}, orc = {"an ORC file", TO_PARQUET, NULL},
                              arrow = {"an Arrow IPC stream", TO_PARQUET, NULL},
@@ -179,6 +179,6 @@ int file_signature_check(const struct input_form *form, const unsigned char *p, 
         k = by_pattern(p, n, form);
     if (!k)
         return 0;
-    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, and no text in UTF-8; %s%s%s", k->is,
+    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, not UTF-8 text; %s%s%s", k->is,
                   file_command(k->command, name, command), k->use ? " | ..." : "", k->use ? k->use : "");
 }

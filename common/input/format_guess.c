@@ -90,7 +90,7 @@ int format_guess_refuse(const struct input_form *form, const unsigned char *p, s
     char command[FILE_COMMAND];
     if (!form->has_field || !is_only_array(p, n))
         return 0;
-    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is a JSON array, and not one object a line; %s | ... --%s",
+    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is a JSON array, not one object per line; %s | ... --%s",
                   file_command("jq -c '.[]' FILE", name, command), form->name);
 }
 
@@ -135,9 +135,9 @@ int format_guess_look(struct format_guess *h, const struct input_form *form, con
 const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS_TEXT])
 {
     static const char *const remarks[] = {
-        [GUESS_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
-        [GUESS_ARRAY] = "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE | ... --jsonl",
-        [GUESS_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
+        [GUESS_LINES] = "the first lines are JSON, which is read as plain text; see --jsonl",
+        [GUESS_ARRAY] = "the text is a JSON array, which is read as plain text; jq -c '.[]' FILE | ... --jsonl",
+        [GUESS_WARC] = "the first lines are a WARC header, which is read as plain text; see --wet",
     };
     char remark[FILE_COMMAND], fields[JSON_FIELDS_TEXT];
     snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s%s", h->name, file_command(remarks[h->what], h->name, remark),

@@ -183,10 +183,10 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
     if (e->code != EX_DATAERR || e->input[0])
         return JSONL_ERROR;
     if (whole)
-        err_set(e, EX_DATAERR, "no JSON (%s, at byte %llu of the line)", e->msg,
+        err_set(e, EX_DATAERR, "not JSON (%s, at byte %llu of the line)", e->msg,
                 (unsigned long long)(mark + e->offset));
     else
-        err_set(e, EX_DATAERR, "no JSON (%s)", e->msg);
+        err_set(e, EX_DATAERR, "not JSON (%s)", e->msg);
     return JSONL_BAD;
 }
 

@@ -97,8 +97,8 @@ int reading_read_json(struct reading *r, struct json_reader *in, struct buf *fie
     r->field = buf_str(field);
     r->id = buf_str(id);
     if (!(seen & 1))
-        return json_read_fail(in, "a reading without a form");
+        return json_read_fail(in, "no \"form\" in the description of the input");
     return input_forms[r->form]->has_field || !(r->field.len || r->id.len || r->skip_bad_lines)
                ? 0
-               : json_read_fail(in, "a field, which %s has not", input_forms[r->form]->name);
+               : json_read_fail(in, "a field, which the input format %s does not have", input_forms[r->form]->name);
 }

@@ -62,7 +62,7 @@ static int get_length(uint64_t *to, struct str value, struct err *e)
     }
     *to = n;
     return good ? 0
-                : err_set(e, EX_DATAERR, "a WARC record with Content-Length \"%.*s\", which is no number of bytes",
+                : err_set(e, EX_DATAERR, "a WARC record with Content-Length \"%.*s\", which is not a number of bytes",
                           wet_show(value.p, value.len), (const char *)value.p);
 }
 
@@ -89,7 +89,7 @@ static int take_field(struct fields *f, struct str line, struct err *e)
     } else if (is_field(line, "WARC-Segment-Number", &value)) {
         f->segmented = true;
     } else if (!memchr(line.p, ':', line.len) && !is_white(*line.p)) {
-        return err_set(e, EX_DATAERR, "a WARC record with the line \"%.*s\" in its header, which is no field",
+        return err_set(e, EX_DATAERR, "a WARC record with the line \"%.*s\" in its header, which is not a field",
                        wet_show(line.p, line.len), (const char *)line.p);
     }
     return 0;
@@ -100,7 +100,7 @@ static int check_fields(const struct fields *f, struct err *e)
     if (!f->typed || !f->sized)
         return err_set(e, EX_DATAERR, "a WARC record without %s", f->typed ? "Content-Length" : "WARC-Type");
     if (f->segmented && f->h->is_text)
-        return err_set(e, EX_DATAERR, "a WARC record in several segments, which are not put together");
+        return err_set(e, EX_DATAERR, "a segmented WARC record, which is not supported");
     return 1;
 }
 

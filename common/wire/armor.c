@@ -55,7 +55,7 @@ static int decode(struct lines *l, const unsigned char *p, size_t n, struct err 
         return -1;
     size_t len = n && l->padded ? SIZE_MAX : base64_get(l->out.p + l->out.len, p, n);
     if (len == SIZE_MAX)
-        return bad_line(l, e, "is not base64, as bpe-view --armor writes it, or is cut off");
+        return bad_line(l, e, "is not base64 (as bpe-view --armor writes it), or is cut off");
     l->out.len += len;
     l->padded = l->padded || (n && p[n - 1] == '=');
     return 0;
@@ -71,7 +71,7 @@ static int take_part(struct lines *l, const unsigned char *p, size_t n, size_t *
         return -1;
     size_t have = l->out.len - l->whole;
     return (have >= RECORD_HEADER && !record_begins(l->out.p + l->whole, have)) || have > RECORD_HEADER + RECORD_MAX + 1
-               ? bad_line(l, e, "is base64, but not of a record")
+               ? bad_line(l, e, "is base64, but not a record")
                : 0;
 }
 
@@ -82,7 +82,7 @@ static int take_end(struct lines *l, const unsigned char *p, size_t n, struct er
         return -1;
     size_t have = l->out.len - l->whole;
     if (have && !record_is_whole(l->out.p + l->whole, have))
-        return bad_line(l, e, "is base64, but not of a whole, undamaged record");
+        return bad_line(l, e, "is base64, but not a whole, undamaged record");
     l->whole = l->out.len;
     l->padded = false;
     l->line++;
@@ -102,7 +102,7 @@ static int take_lines(struct lines *l, const unsigned char *p, size_t n, bool en
     if (end ? take_end(l, p, n, e) : take_part(l, p, n, &part, e))
         return -1;
     *used = (size_t)(p - start) + part;
-    return !end && n - part == TEXT ? bad_line(l, e, "is not base64, but white space") : 0;
+    return !end && n - part == TEXT ? bad_line(l, e, "is not base64, only white space") : 0;
 }
 
 /* Writes the whole records and keeps an incomplete one. */

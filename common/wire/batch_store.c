@@ -266,7 +266,8 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     if (rec->type == RECORD_WORDS)
         return put_words(all, state, rec, e);
     if (!all->any_kind)
-        return err_set(e, EX_DATAERR, "these are tokens, from bpe-encode; only counts add up, from bpe-count");
+        return err_set(e, EX_DATAERR,
+                       "these are tokens, from bpe-encode; only counts, from bpe-count, can be added up");
     return tokens_get(&t, rec, e);
 }
 

@@ -56,7 +56,7 @@ static struct coverage_source *get_source(struct coverage_run *r, uint64_t i, st
     if (source_number_check(i, e))
         return NULL;
     if (i >= r->n_source && r->promised) {
-        err_set(e, EX_DATAERR, "counts of an input that was not promised");
+        err_set(e, EX_DATAERR, "counts of an input that the run's promise does not list");
         return NULL;
     }
     if (i >= r->cap_source) {
@@ -105,8 +105,8 @@ int coverage_check_rules(struct coverage *c, struct str encoded, const char *str
     const char *difference = rules_difference(&before, &now);
     if (rc == 0 && have.len)
         rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
-                    "%s made under other rules than those before (%s); they cannot be %s", c->tokens ? "ids" : "counts",
-                    difference ? difference : "an extension of the rules differs",
+                    "%s made with other rules than the earlier ones (%s); they cannot be %s",
+                    c->tokens ? "ids" : "counts", difference ? difference : "an extension of the rules differs",
                     c->tokens ? "in one directory" : "added up");
     rules_free(&before);
     rules_free(&now);
@@ -124,15 +124,15 @@ static void check_complete(struct coverage_run *r)
 
 static int beyond(const struct coverage_source *s, uint64_t end, struct err *e)
 {
-    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has %llu", (int)s->facts.name.len,
+    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has only %llu", (int)s->facts.name.len,
                    (const char *)s->facts.name.p, (unsigned long long)end, (unsigned long long)s->facts.size);
 }
 
 static int contradiction(uint64_t number, const struct coverage_source *s, struct err *e)
 {
     return err_set(e, EX_DATAERR,
-                   "source %llu (%.*s) has another name, size, time or form in other records of this run: it changed "
-                   "between them; start the whole run again",
+                   "source %llu (%.*s) has another name, size, time or input format in other records of this run: it "
+                   "changed in between; start the whole run again",
                    (unsigned long long)number, (int)(s->facts.name.len < 500 ? s->facts.name.len : 500),
                    (const char *)s->facts.name.p);
 }
@@ -154,7 +154,7 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
     if (promise_get_head(&head, &in, e) || coverage_check_rules(c, head.rules, stream, e))
         return -1;
     if (head.n_sources < r->n_source)
-        return err_set(e, EX_DATAERR, "counts of an input that was not promised");
+        return err_set(e, EX_DATAERR, "counts of an input that the run's promise does not list");
     for (uint64_t i = 0; i < head.n_sources; i++) {
         struct source_facts from;
         struct coverage_source *s = get_source(r, i, e);
@@ -210,7 +210,7 @@ static int enter_range(struct coverage *c, struct coverage_run *r, const struct 
     if (r->promised && x->end > s->facts.size)
         return beyond(s, x->end, e);
     if (intervals_overlap(&s->done, x->begin, x->end) != OVERLAP_NONE)
-        return err_set(e, EX_DATAERR, "bytes %llu-%llu of source %llu come twice", (unsigned long long)x->begin,
+        return err_set(e, EX_DATAERR, "bytes %llu-%llu of source %llu appear twice", (unsigned long long)x->begin,
                        (unsigned long long)x->end - 1, (unsigned long long)x->source);
     if (intervals_add(&s->done, x->begin, x->end, e))
         return -1;

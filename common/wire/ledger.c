@@ -128,7 +128,7 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     const struct commit *k = &b->commit;
     enum overlap o = OVERLAP_ALL;
     if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
-        return err_set(e, EX_DATAERR, "a batch whose records do not add up to what it says at its end");
+        return err_set(e, EX_DATAERR, "a batch whose records do not match its end (commit or summary)");
     if (coverage_check_rules(&l->coverage, k->rules, stream, e) || coverage_overlap(&l->coverage, k, &o, e))
         return -1;
     if (o == OVERLAP_NONE && take_batch(l, b, e))
@@ -218,7 +218,7 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
     for (size_t i = 0; i < b->commit.n_runs; i++) {
         const struct commit_run *r = &b->commit.run[i];
         if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum knows that, and there are no sums of ids */
-            return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
+            return err_set(e, EX_DATAERR, "a batch of tokens that claims to be a whole run");
         b->covers |= r->whole || r->n_ranges;
         if (coverage_see(&l->coverage, r->run, e)) /* now, in case the batch's records never come */
             return -1;
@@ -357,9 +357,9 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
         return put_failure(l, rec, e);
     case RECORD_CHUNK:
     case RECORD_RANGE:
-        return err_set(e, EX_DATAERR, "these are chunks, not counts; they go through bpe-count first");
+        return err_set(e, EX_DATAERR, "these are chunks, not counts; pass them through bpe-count first");
     case RECORD_JOURNAL:
-        return err_set(e, EX_DATAERR, "this is a journal of bpe-shard, no stream: it stays where it is");
+        return err_set(e, EX_DATAERR, "this is a journal of bpe-shard, not a stream; leave it in place");
     default:
         return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
     }
@@ -391,7 +391,8 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
 
 static int report_unpromised(const struct ledger *l, const char *advice, struct err *e)
 {
-    static const char why[] = "the run's promise never came: bpe-chunk did not finish, or its end was lost";
+    static const char why[] = "the run's promise, its inventory of inputs, never arrived: bpe-chunk did not finish, or "
+                              "the end of its output was lost";
     const struct coverage_gap gap = coverage_missing(&l->coverage);
     if (!gap.n)
         return err_set(e, EX_TEMPFAIL, "%s; run the whole pipeline again%s", why, left_out(l));
@@ -422,7 +423,8 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     if (f)
         return err_set(e, f->code, "%.*s", (int)f->msg.len, (const char *)f->msg.p);
     if (state == COVERAGE_NOTHING && !l->batches)
-        return err_set(e, EX_TEMPFAIL, "nothing came in: no input, or what should have made it did not run");
+        return err_set(e, EX_TEMPFAIL,
+                       "no records arrived: there was no input, or the program that should write them did not run");
     if (torn_sum)
         return err_set(e, EX_TEMPFAIL, "a sum is cut off before its end; make it again");
     if (state == COVERAGE_UNPROMISED)

@@ -187,8 +187,9 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
         return RECORD_END;
     if (r->data.p[r->pos] != MARK)
         return bad(r, e,
-                   r->offset ? "no record begins here: the stream is damaged"
-                             : "this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first");
+                   r->offset
+                       ? "no record begins here: the stream is damaged"
+                       : "this is not a stream of records (see bpe-records(5)); pass text through bpe-chunk first");
     if (fill(r, RECORD_HEADER, e))
         return RECORD_ERROR;
     if (r->data.len - r->pos < RECORD_HEADER)
@@ -210,7 +211,7 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
         return RECORD_ERROR;
     size_t n = cobs_decode(r->payload.p, h + RECORD_HEADER, (size_t)len);
     if (n == SIZE_MAX)
-        return bad(r, e, "a record that is not byte-stuffed as it must be");
+        return bad(r, e, "a record with wrong byte stuffing");
     memset(r->payload.p + n, 0, RECORD_PAD);
     *rec = (struct record){h[2], r->payload.p, n, h, RECORD_HEADER + (size_t)len + 1, sum, r->offset};
     r->pos += rec->raw_len;

@@ -195,7 +195,7 @@ static int check_order(const struct record_text *v, const struct record *rec, st
     if (v->long_left ? more && w.in.seq == v->long_seq && memcmp(w.in.batch, v->long_batch, ID_LEN) == 0 : !more)
         return 0;
     return err_set(e, EX_DATAERR,
-                   "the parts of a long pretoken do not follow each other; sort them out with bpe-sum first");
+                   "the parts of a long pretoken are out of order; pass the counts through bpe-sum first");
 }
 
 static int put_words(struct record_text *v, struct buf *out, const struct record *rec, struct err *e)

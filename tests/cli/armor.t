@@ -65,13 +65,13 @@ broken() { # WHAT IT SAYS, NAME: of line 2 on standard input, after a good one
 broken "is not base64*" "a character" <<<"${armored:0:100}*${armored:101}"
 broken "is not base64*" "a space inside" <<<"${armored:0:100} ${armored:100}"
 broken "is not base64*cut off" "a line that is cut off" <<<"${armored:0:101}"
-broken "is base64, but not of a whole*" "a line that is cut off after a group of four" <<<"${armored:0:104}"
-broken "is base64, but not of a whole*" "  without a newline" < <(printf %s "${armored:0:104}")
+broken "is base64, but not a whole*" "a line that is cut off after a group of four" <<<"${armored:0:104}"
+broken "is base64, but not a whole*" "  without a newline" < <(printf %s "${armored:0:104}")
 broken "is *base64*" "two records in a line" <<<"$armored$armored"
-broken "is base64, but not of a whole*" "other bytes in base64" <<<"$(echo 'no record' | base64)"
+broken "is base64, but not a whole*" "other bytes in base64" <<<"$(echo 'no record' | base64)"
 broken "is not base64*" "text" <<<"It was a dark and stormy night."
 broken "is not base64*" "white space that does not end" < <(head -c 1000000 /dev/zero | tr '\0' ' ')
-broken "is base64, but not of a record" "base64 that does not end" < <(
+broken "is base64, but not a record" "base64 that does not end" < <(
     ulimit -v 100000
     head -c 300000000 /dev/zero | tr '\0' A
 )
@@ -107,7 +107,7 @@ is "$(tail -n 1 got | bpe-view | sed 's/offset=.*message=/message=/')" \
     "what --armor could not read is a line that says so"
 bpe-view --armor chunks | sed '2s/A/-/' | bpe-view --dearmor 2>/dev/null | bpe-count 2>/dev/null | bpe-sum 2>/dev/null | bpe-merge -v 300 >model 2>err
 is "$? $(wc -c <model) $(cat err)" \
-    "65 0 bpe-merge: standard input: line 2: is not base64, as bpe-view --armor writes it, or is cut off" \
+    "65 0 bpe-merge: standard input: line 2: is not base64 (as bpe-view --armor writes it), or is cut off" \
     "a damaged line: no model, and the message at the end"
 
 fails 64 "bpe-view: *exclude each other*" bpe-view --armor --dearmor lines

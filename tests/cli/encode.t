@@ -93,7 +93,7 @@ all_ids a.tok | cmp -s - a.bin
 ok $? "  with the ids of the text"
 bpe-view --check a.tok >out
 is "$? $(cat out)" "0 complete: 4 records, 35 B of text" "  and bpe-view checks them"
-fails 75 "bpe-view: the run's promise never came: *" bpe-view --check <(head -n 1 a.tok)
+fails 75 "bpe-view: the run's promise, its inventory of inputs, never arrived: *" bpe-view --check <(head -n 1 a.tok)
 grep -av $'^\xff1K' a.tok >no.commit
 fails 75 "bpe-view: a.txt: bytes 0-34 were never *" bpe-view --check no.commit
 bpe-chunk -m m.json a.txt >again.chunks

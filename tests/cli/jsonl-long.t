@@ -57,11 +57,11 @@ line ' ' '\t ' '\r'
 is "$(counted)" "1 after|1 before|" "nothing but white space"
 line '{"text": "short", "a": ' '[' '}'
 is "$(counted --on-error=skip) $(cat err)" \
-    "1 after|1 before| bpe-sum: 1 line that is no JSON or lacks the string was left out (the first: in.jsonl: line 2)" "levels without end"
+    "1 after|1 before| bpe-sum: 1 line that is not JSON or lacks the string was left out (the first: in.jsonl: line 2)" "levels without end"
 line '{"text": "' 'what is passed on must be known to be good. ' '"]'
 is "$(counted --on-error=skip)" "1 after|1 before|" "bad at its end: nothing of it counts"
 counted >/dev/null
-like "$(tail -n 1 err)" "bpe-sum: in.jsonl: line 2: no JSON (']' where ',' or '}' should be, at byte [0-9]*); see --on-error" "  and the message says where"
+like "$(tail -n 1 err)" "bpe-sum: in.jsonl: line 2: not JSON (']' where ',' or '}' should be, at byte [0-9]*); see --on-error" "  and the message says where"
 line '{"id": "7", "content": "' 'the text is at another field ' '"}'
 counted >/dev/null
 is "$(tail -n 1 err)" \

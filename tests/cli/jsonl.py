@@ -262,7 +262,7 @@ def check(lines, invalid, ways):
             print(f"# exit {code}: {err}")
         bad += differ(got, want, about)
         name = "standard input" if how == "stdin" else "in.txt"
-        note = f"bpe-sum: {skipped} lines that are no JSON or lack the string were left out (the first: {name}: line {first})\n"
+        note = f"bpe-sum: {skipped} lines that are not JSON or lack the string were left out (the first: {name}: line {first})\n"
         if err != note and skipped > 1:  # one reads "1 line that is"
             print(f"# {about}: says\n#   {err.strip()}\n# wanted\n#   {note.strip()}")
             bad += 1

@@ -103,7 +103,7 @@ for l in '{"text": NaN}' '{"text": "x", "y": Infinity}' '{"text": "x", "y": [-In
     at $n "$l" >bad.jsonl
     bpe-chunk --jsonl -b 150 bad.jsonl | bpe-count 2>/dev/null | bpe-sum >out 2>err
     is "$?" 65 "an error: $l"
-    like "$(cat err)" "bpe-sum: bad.jsonl: line $n: no *; see *--on-error" "  that names its line"
+    like "$(cat err)" "bpe-sum: bad.jsonl: line $n: no*; see *--on-error" "  that names its line"
     printf '%b\n' "$l" >>all.bad
 done
 python3 - >python.says <<'EOF'
@@ -145,16 +145,16 @@ for args in "bad.jsonl" "--inline bad.jsonl" "-b 100 bad.jsonl" "-b 64 --inline 
     # shellcheck disable=SC2086
     bpe-chunk --jsonl --on-error=skip $args 2>chunk.err | parallel --pipe --block 4k bpe-count 2>count.err | bpe-sum 2>sum.err | bpe-merge -v 300 >model 2>merge.err
     is "$? $(cat chunk.err count.err merge.err)" "0 " "--on-error=skip $args: goes through"
-    is "$(cat sum.err)" "bpe-sum: 3 lines that are no JSON or lack the string were left out (the first: bad.jsonl: line 20)" "  and says once how many lines and where"
+    is "$(cat sum.err)" "bpe-sum: 3 lines that are not JSON or lack the string were left out (the first: bad.jsonl: line 20)" "  and says once how many lines and where"
 done
 bpe-chunk --jsonl --on-error=skip bad.jsonl | bpe-count | bpe-sum 2>/dev/null | words >got
 awk 'NR != 20' good.jsonl | bpe-chunk --jsonl | bpe-count | bpe-sum | words >want
 same got want "  the other lines count"
 cp bad.jsonl bad2.jsonl
 bpe-chunk --jsonl --on-error=skip good.jsonl bad2.jsonl bad.jsonl | bpe-count | bpe-sum 2>&1 >sum | cat >err
-is "$(cat err)" "bpe-sum: 6 lines that are no JSON or lack the string were left out (the first: bad2.jsonl: line 20)" "  in several files"
+is "$(cat err)" "bpe-sum: 6 lines that are not JSON or lack the string were left out (the first: bad2.jsonl: line 20)" "  in several files"
 bpe-sum sum 2>&1 >/dev/null | cat >err
-is "$(cat err)" "bpe-sum: 6 lines that are no JSON or lack the string were left out (the first: bad2.jsonl: line 20)" "  and again for a sum of the sum"
+is "$(cat err)" "bpe-sum: 6 lines that are not JSON or lack the string were left out (the first: bad2.jsonl: line 20)" "  and again for a sum of the sum"
 at 33 '{"text": "caf\xE9"}' >bad.jsonl
 bpe-chunk --jsonl --on-error=skip bad.jsonl | bpe-count 2>/dev/null | bpe-sum >out 2>err
 is "$?" 65 "  but invalid UTF-8 is for --invalid to say"
@@ -166,7 +166,7 @@ for how in "-b 256K" "-b 10K" "--inline -b 10K"; do
         # shellcheck disable=SC2086
         bpe-chunk --jsonl --on-error=skip $how many.jsonl | in_time 20 bpe-count -S $memory | bpe-sum 2>&1 >sum | cat >err
         is "$(cat err)" \
-            "bpe-sum: no text is left: 100000 lines that are no JSON or lack the string were left out (the first: many.jsonl: line 1); see --jsonl=FIELD" \
+            "bpe-sum: no text is left: 100000 lines that are not JSON or lack the string were left out (the first: many.jsonl: line 1); see --jsonl=FIELD" \
             "100,000 bad lines, $how, -S $memory"
     done
 done

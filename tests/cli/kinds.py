@@ -120,7 +120,7 @@ KINDS = [
     ("bzip2 of no bytes", bz2.compress(b""), "bzip2 data", "bzip2 -dc FILE | "),
     ("lz4", bytes.fromhex("04224d186440a7") + TEXT, "lz4 data", "lz4 -dc FILE | "),
     ("lz4 -l", bytes.fromhex("02214c18") + TEXT, "lz4 data", "lz4 -dc FILE | "),
-    ("compress", b"\x1f\x9d\x90" + TEXT, "data of compress", "gzip -dc FILE | "),
+    ("compress", b"\x1f\x9d\x90" + TEXT, "compress data", "gzip -dc FILE | "),
     ("ustar", tar(tarfile.USTAR_FORMAT), "a tar archive", "tar -xOf FILE | "),
     ("GNU tar", tar(tarfile.GNU_FORMAT), "a tar archive", "tar -xOf FILE | "),
     ("pax", tar(tarfile.PAX_FORMAT), "a tar archive", "tar -xOf FILE | "),
@@ -135,7 +135,7 @@ KINDS = [
     *((f"ORC {name}", b"ORC" + bytes.fromhex(start) + TEXT, "an ORC file", "bpe parquet") for name, start in ORC.items()),
     ("Avro", avro(), "an Avro file", "bpe parquet"),
     ("HDF5", b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0" + TEXT, "an HDF5 file", "for -0"),
-    ("NumPy", numpy(), "an array of NumPy", "for -0"),
+    ("NumPy", numpy(), "a NumPy array", "for -0"),
     ("ELF", b"\x7fELF\2\1\1" + bytes(9) + b"\3\0\x3e\0" + TEXT, "a program or library (ELF)", "leave it out"),
     ("PNG", png(), "an image (PNG)", "leave it out"),
     ("JPEG", b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1" + TEXT, "an image (JPEG)", "leave it out"),
@@ -164,7 +164,7 @@ def shown(hint, place):
 def told(program, args, place, kind, hint, data=b""):
     code, _, err = lib.run([program, *args], data)
     hint = shown(hint, place)
-    start = f"{program}: {place}: this is {kind}, and no text in UTF-8; "
+    start = f"{program}: {place}: this is {kind}, not UTF-8 text; "
     return "" if code == 65 and err.startswith(start) and hint in err and err.count("\n") == 1 else f"{args}: exit {code}: {err}"
 
 
@@ -173,7 +173,7 @@ def told_by_either(args, place, kind, hint):
     code, chunks, first = lib.run(["bpe-chunk", *args])
     later, _, second = lib.run(["bpe-count"], chunks)
     hint = shown(hint, place)
-    want = f": {place}: this is {kind}, and no text in UTF-8; "
+    want = f": {place}: this is {kind}, not UTF-8 text; "
     good = (code or later) == 65 and want in (first or second) and hint in (first or second)
     return "" if good else f"{args}: exits {code}, {later}: {first}{second}"
 
@@ -216,7 +216,7 @@ lib.write("model.json", lib.must("bpe-merge", "-v", "300", data=counts))
 for row in KINDS:
     refused(*row)
 
-bpe = "a record of bpetools (chunks, counts or tokens)"
+bpe = "a bpetools record (chunks, counts or tokens)"
 lib.write("made.chunks", lib.must("bpe-chunk", "text"))
 lib.write("made.sum", counts)
 for file in ("made.chunks", "made.sum"):

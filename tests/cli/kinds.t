@@ -21,7 +21,7 @@ for tool in xz bzip2 lz4 lzip zip 7z tar iconv; do
     bpe-chunk in.$tool >out 2>err
     is "$?" 65 "a file of $tool is told"
     # The command that it names gives the text.
-    hint=$(sed -n 's/.*UTF-8; \(.*\) | \.\.\..*/\1/p' err)
+    hint=$(sed -n 's/.*UTF-8 text; \(.*\) | \.\.\..*/\1/p' err)
     sh -c "$hint" 2>/dev/null | cmp -s - in.txt
     ok $? "  and its hint gives the text: $hint"
 done
@@ -31,12 +31,12 @@ zstd -qc in.txt | gzip >in.zst.gz
 gzip -c in.txt | gzip >in.gz.gz
 for f in in.gz.zst in.zst.gz in.gz.gz; do
     bpe-chunk $f >out 2>err
-    hint=$(sed -n 's/.*UTF-8; \(.*\) | \.\.\..*/\1/p' err)
+    hint=$(sed -n 's/.*UTF-8 text; \(.*\) | \.\.\..*/\1/p' err)
     sh -c "${hint/FILE/$f}" 2>/dev/null | cmp -s - in.txt
     ok $? "$f is told, and its hint gives the text: $hint"
 done
 tar -czf in.tar.gz in.txt
-tar="this is a tar archive, and no text in UTF-8; tar -xOf FILE | ... (all of its files as one document)"
+tar="this is a tar archive, not UTF-8 text; tar -xOf FILE | ... (all of its files as one document)"
 fails 65 "bpe-chunk: in.tar.gz: $tar" bpe-chunk in.tar.gz
 (set +o pipefail && line in.tar.gz >out 2>err)
 is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: $tar" \
@@ -44,17 +44,17 @@ is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: $tar" \
 
 # ---- JSON taken as text ----
 
-warc="the first lines are a WARC header, and all is taken as text; see --wet"
-array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE | ... --jsonl"
+warc="the first lines are a WARC header, which is read as plain text; see --wet"
+array="the text is a JSON array, which is read as plain text; jq -c '.[]' FILE | ... --jsonl"
 # What a shell would not take for the name is in quotes; what a message cannot show as it is, left out.
 tar -cf in.tar in.txt
 for f in "it's in.tar" $'in\n.tar' host:in.tar; do
     cp in.tar "./$f"
-    bpe-chunk -- "$f" 2>&1 >/dev/null | sed 's/.*UTF-8; //; s/ |.*//' >>hints
+    bpe-chunk -- "$f" 2>&1 >/dev/null | sed 's/.*UTF-8 text; //; s/ |.*//' >>hints
 done
-bpe-chunk <(cat in.tar) 2>&1 >/dev/null | sed 's/.*UTF-8; //; s/ |.*//' >>hints
+bpe-chunk <(cat in.tar) 2>&1 >/dev/null | sed 's/.*UTF-8 text; //; s/ |.*//' >>hints
 is "$(cat hints)" "$(printf '%s\n' "tar -xOf 'it'\\''s in.tar'" "tar -xOf FILE" "tar -xOf FILE" "tar -xOf FILE")" "names of files in hints"
-remark="the first lines are JSON, which is taken as text; see --jsonl"
+remark="the first lines are JSON, which is read as plain text; see --jsonl"
 fields="(fields with strings: text; the longest: --jsonl=text)"
 long="(fields with strings: id, content; the longest: --jsonl=content)"
 
@@ -118,7 +118,7 @@ python3 -c 'import json; print(json.dumps([{"text": "The cat. " * 20000}] * 3, i
 python3 -c 'import json; print(json.dumps([{"text": "The cat. " * 20000}] * 3))' >line.json
 printf '[{"text": "one"},\n{"text": "two"}]\n' >two.json
 printf '\xEF\xBB\xBF\n [{"text": "one"}]\n\n' >one.json
-refused() { echo "this is a JSON array, and not one object a line; jq -c '.[]' $1 | ... --jsonl"; }
+refused() { echo "this is a JSON array, not one object per line; jq -c '.[]' $1 | ... --jsonl"; }
 for f in array line two one; do
     gzip -k $f.json
     fails 65 "bpe-chunk: $f.json: $(refused $f.json)" bpe-chunk --jsonl $f.json

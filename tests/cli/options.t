@@ -270,9 +270,9 @@ line_unreadable() {
     mkdir dir
     line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" missing.txt
     line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" in.txt missing.txt
-    fails 66 "bpe-chunk: https://a.org/b.txt: cannot open: No such file or directory; a URL is for --parquet, or for curl -L URL | ..." \
+    fails 66 "bpe-chunk: https://a.org/b.txt: cannot open: No such file or directory; a URL works only with --parquet, or as curl -L URL | ..." \
         bpe-chunk https://a.org/b.txt
-    fails 66 "bpe-chunk: s3://a/b.txt: cannot open: No such file or directory; a URL is for --parquet" bpe-chunk s3://a/b.txt
+    fails 66 "bpe-chunk: s3://a/b.txt: cannot open: No such file or directory; a URL works only with --parquet" bpe-chunk s3://a/b.txt
     line_fails 66 "bpe-merge: dir: is a directory*" in.txt dir
 }
 

@@ -205,7 +205,7 @@ for format in llmc:i32 dolma:i32 datatrove:i32 megatron:u32; do # before anythin
     refuses 64 "*-d ${format#*:}: format ${format%:*} stores ids as *" bpe-shard -o no -f ${format%:*} -d ${format#*:} none.tok
 done
 refuses 64 "*give --id=url to bpe-chunk*" bpe-shard -o no --id=url t.tok
-refuses 75 "*nothing came in*" bpe-shard -o no /dev/null
+refuses 75 "*no records arrived*" bpe-shard -o no /dev/null
 refuses 66 "*none.tok: cannot open*" bpe-shard -o no none.tok
 ok "$([ ! -e no ]; echo $?)" "nothing is left behind of any of them"
 refuses 73 "*cannot create*" bpe-shard -o t.txt/no t.tok

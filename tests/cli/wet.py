@@ -129,14 +129,14 @@ wrong("  after one end of a line", good + good[:-1], f"{2 * n - 2}: cut off afte
 wrong("  in the first word", good + good[:3], f"{n}: cut off in the header of a WARC record")
 wrong("no length", good + a_record(TYPE), f"{n}: a WARC record without Content-Length")
 wrong("no type", good + a_record(LENGTH), f"{n}: a WARC record without WARC-Type")
-wrong("no number", a_record(TYPE, b"Content-Length: 3x"), '0: a WARC record with Content-Length "3x", which is no number of bytes')
-wrong("a negative one", a_record(TYPE, b"Content-Length: -3"), '0: a WARC record with Content-Length "-3", which is no number of bytes')
+wrong("no number", a_record(TYPE, b"Content-Length: 3x"), '0: a WARC record with Content-Length "3x", which is not a number of bytes')
+wrong("a negative one", a_record(TYPE, b"Content-Length: -3"), '0: a WARC record with Content-Length "-3", which is not a number of bytes')
 wrong("a huge one", a_record(TYPE, b"Content-Length: " + b"9" * 30),
-      f'0: a WARC record with Content-Length "{"9" * 30}", which is no number of bytes')
+      f'0: a WARC record with Content-Length "{"9" * 30}", which is not a number of bytes')
 wrong("two lengths", a_record(TYPE, LENGTH, b"Content-Length: 4"), "0: a WARC record with two values of Content-Length")
-wrong("segments", a_record(TYPE, LENGTH, b"WARC-Segment-Number: 1"), "0: a WARC record in several segments, which are not put together")
+wrong("segments", a_record(TYPE, LENGTH, b"WARC-Segment-Number: 1"), "0: a segmented WARC record, which is not supported")
 wrong("a line that is no field", a_record(TYPE, LENGTH, b"nonsense"),
-      '0: a WARC record with the line "nonsense" in its header, which is no field')
+      '0: a WARC record with the line "nonsense" in its header, which is not a field')
 wrong("an endless header", good + a_record(TYPE, b"X: " + b"x" * 70000, LENGTH), f"{n}: a WARC record whose header has more than 65536 bytes")
 wrong("a huge block that is not there", good + a_record(TYPE, b"Content-Length: 123456789012345678"),
       f"{n}: cut off in a WARC record: 123456789012345671 bytes of its block are missing")

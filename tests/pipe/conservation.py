@@ -623,9 +623,9 @@ def section_merge():
     code, out, err = run("merge", "-v", "300", "--partial", data=cases["a partial sum"])
     claim(code == 0 and out, "bpe-merge --partial accepts one", (code, err))
     code, out, err = run("sum", data=b"")
-    claim(code == 75 and "nothing came in" in err, "bpe-sum of nothing is 75", (code, err))
+    claim(code == 75 and "no records arrived" in err, "bpe-sum of nothing is 75", (code, err))
     code, out, err = run("sum", "--partial", data=b"")
-    claim(code == 0 and not out and "nothing came in" in err, "with --partial it is nothing, and a remark", (code, err))
+    claim(code == 0 and not out and "no records arrived" in err, "with --partial it is nothing, and a remark", (code, err))
     for name, data in (("chunks", c.stream), ("text", text(1, 5000))):
         code, out, err = run("sum", data=data)
         claim(code == 65 and err, "bpe-sum refuses " + name, (code, err))

@@ -97,10 +97,10 @@ else
 fi
 bpe-chunk --inline good.txt | parallel --pipe --tmpdir nowhere bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
-refused 75 "nothing came in*" "parallel's --tmpdir is missing"
+refused 75 "no records arrived*" "parallel's --tmpdir is missing"
 : | parallel --pipe bpe-count | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
-refused 75 "nothing came in*" "parallel runs no job on empty input"
+refused 75 "no records arrived*" "parallel runs no job on empty input"
 
 # ---- Many files in one record, and the worker that held it ----
 

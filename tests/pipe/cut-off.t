@@ -20,7 +20,7 @@ done
 for how in /dev/null "not zero"; do
     [ "$how" = /dev/null ] || printf x >"$how"
     bpe-chunk --input-status=3 -b 4K 3<"$how" < <(cat in.txt) 2>err | bpe-view >records
-    is "${PIPESTATUS[0]} $(cat err)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed" "$how: cut off"
+    is "${PIPESTATUS[0]} $(cat err)" "75 bpe-chunk: standard input: was cut off: the program that writes it failed or was killed" "$how: cut off"
     is "$(grep -cE '^# (promise|failure)' records)" 0 "  no promise, nor a failure"
 done
 for size in 0 1 3 4 5000 $((RANDOM + 5001)) $((RANDOM * 4 + 40000)); do
@@ -41,7 +41,7 @@ done
 gzip -c in.txt >in.gz
 head -c 20000 in.gz >cut.gz
 bpe-chunk --input-status=3 3</dev/null < <(cat cut.gz) >out 2>err
-is "$? $(cat err)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed" "a compressed text, which would be damaged"
+is "$? $(cat err)" "75 bpe-chunk: standard input: was cut off: the program that writes it failed or was killed" "a compressed text, which would be damaged"
 
 # The descriptor is waited for.
 bpe-chunk --input-status=3 3< <(sleep 0.3; head -c 1 /dev/zero) < <(cat in.txt) | bpe-count | bpe-sum | words | cmp - want
@@ -58,7 +58,7 @@ same model.json want.json "bpe train, of a text that has ended"
 bpe train -v 257 --input-status=3 -o empty.json 3<well < <(:)
 is "$? $(bpe-model --info empty.json | grep -c '^ids: 257')" "0 1" "  also of none at all"
 bpe train -v 300 --input-status=3 -o none.json 3</dev/null < <(cat in.txt) 2>err
-is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed " "  cut off"
+is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe-chunk: standard input: was cut off: the program that writes it failed or was killed " "  cut off"
 shard() { bpe shard -m model.json -n 20k "$@" >out 2>err; }
 shard -o want < <(cat in.txt)
 shard -o d --input-status=3 3</dev/null < <(head -c 150000 in.txt)

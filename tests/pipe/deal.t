@@ -137,7 +137,7 @@ is "$(bpe-sum --partial counts 2>/dev/null | words | cmp - <(bpe-count b.chunks 
 
 echo "no record" >text
 timeout 60 "$deal" 1 "$deal" --send text b.chunks -- bpe-count 2>err >out
-is "$(head -n 1 err)" "bpe-count: standard input: byte 0: this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first" \
+is "$(head -n 1 err)" "bpe-count: standard input: byte 0: this is not a stream of records (see bpe-records(5)); pass text through bpe-chunk first" \
     "a message that is no record"
 (sed -n 2p b.chunks | head -c 200 && echo) >cut
 timeout 60 "$deal" 1 "$deal" --send cut b.chunks -- bpe-count 2>err >out

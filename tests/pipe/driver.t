@@ -49,7 +49,7 @@ short_name() {
 }
 
 json_lines() {
-    local how remark="bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl"
+    local how remark="bpe-chunk: a.jsonl: the first lines are JSON, which is read as plain text; see --jsonl"
     remark+=" (fields with strings: text; the longest: --jsonl=text)"
     printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
     bpe train -v 258 -o lines.json a.jsonl 2>err

@@ -174,11 +174,11 @@ by_value_not_plain() {
         $packed value.txt
         todo -b 4K value.txt.*
         bpe-count todo >out 2>err
-        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was no plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
+        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was not a plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
     done
     todo -b 4K - <value.txt
     bpe-count todo >out 2>err
-    is "$? $(cat err)" "65 bpe-count: standard input: was no plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+    is "$? $(cat err)" "65 bpe-count: standard input: was not a plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
 }
 
 sources_of_a_run() {
@@ -203,7 +203,7 @@ END
     bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
     is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
     bpe-count chunks | bpe-sum >out 2>err
-    like "$? $(cat err)" "75 bpe-sum: the run's promise never came: *" "  and by bpe-sum"
+    like "$? $(cat err)" "75 bpe-sum: the run's promise, its inventory of inputs, never arrived: *" "  and by bpe-sum"
     bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
     is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
     bpe-count todo.16777216 | bpe-sum >out 2>err

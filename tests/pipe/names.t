@@ -71,7 +71,7 @@ is "$? $(cat err)" "0 bpe-shard: ./-out: was complete already" "  is complete"
 done_as "  as by the line" want ./-out
 printf '{"text": "a b c d"}\n' >./-a.jsonl
 bpe shard -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err
-like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: no JSON *" "shard of what is no JSON"
+like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: not JSON *" "shard of what is no JSON"
 printf '%s\n' -a.jsonl >./-list
 bpe shard -m -m.json -o -out2 --jsonl --files-from=-list -n 50K >/dev/null 2>err
 is "$? $(cat err)" "0 " "shard --files-from"

@@ -59,7 +59,7 @@ fails 64 "bpe train: --via: missing COMMAND" bpe train -v 1000 --via= a.txt
 fails 64 "bpe train: --keep and --via exclude each other; *" bpe train -v 1000 --via=false --keep=K a.txt
 bpe train -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a command of --via that does nothing is 75, and no model"
-is "$(cat err)" "bpe-sum: nothing came in: no input, or what should have made it did not run; --via ended with status 1" "  and says so"
+is "$(cat err)" "bpe-sum: no records arrived: there was no input, or the program that should write them did not run; --via ended with status 1" "  and says so"
 bpe train -v 1000 --via='exit 64 #' a.txt >out 2>err
 is "$? $(cat out)" "64 " "train: a command of --via that is used wrongly is 64"
 bpe train -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json

@@ -131,13 +131,13 @@ def refusals():
     lib.write("list", missing(must("bpe-encode", "-m", "one.json", data=part), R.run_of(R.split(part)[0])))
     lib.write("refs", missing(must("bpe-encode", "-m", "one.json", data=b"".join(chunks)), run_id))
     ok(run(["bpe-chunk", "--only=list", "f0", "f1", "f2"])[0] == 0, "the same files")
-    for files, code, message in ((["f0"], 64, "list wants the rest of a run of 2 FILEs or more, which did not come to its end; give all of"),
+    for files, code, message in ((["f0"], 64, "list wants the rest of a run of 2 FILEs or more, which did not finish; give all of"),
                                  ([], 64, "list wants the rest of a run of 2 FILEs or more"),
                                  (["f1", "f0", "f2"], 64, "FILE number 1 is f1, but in the run of list it was f0; give all FILEs of that")):
         got = run(["bpe-chunk", "--only=list", *files])
         ok(got[0] == code and message in got[2], f"exit {code}: {message}", got)
     got = run(["bpe-encode", "-m", "one.json", "refs"])
-    ok(got[0] == 65 and "f2: a range without an end, of a run that did not come to its end; give the list to bpe-chunk --only" in got[2],
+    ok(got[0] == 65 and "f2: a range without an end, of a run that did not finish; pass the list through bpe-chunk --only" in got[2],
        "a range without an end is not for bpe-encode", got[2])
     ok(b"pieces=" in must("bpe-view", "refs") and b"+?\n" in must("bpe-view", "refs"), "bpe-view shows it", must("bpe-view", "refs"))
     lib.write("f2", lib.text(7, 3000))

@@ -96,7 +96,7 @@ for how in gzip zstd; do
     rm -rf D
     bpe shard -m m.json -o D -f raw -n $N --jsonl=body.text --on-error=skip --eot=after [123].jsonl.[gz]* >out 2>err
     is "$? $(wc -l <err)" "0 1" "JSON Lines, $how: done"
-    like "$(cat err)" "bpe-shard: $(grep -hc '"no"' [123].jsonl | awk "{ n += \$1 } END { print n }") lines that are no JSON or lack the string were left out (the first: 1.jsonl*: line 9)" "  and says what was left out"
+    like "$(cat err)" "bpe-shard: $(grep -hc '"no"' [123].jsonl | awk "{ n += \$1 } END { print n }") lines that are not JSON or lack the string were left out (the first: 1.jsonl*: line 9)" "  and says what was left out"
     cut_of want.jsonl "JSON Lines, $how"
     rm -f [123].jsonl.[gz]*
 done

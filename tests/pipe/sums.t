@@ -295,8 +295,8 @@ nothing_or_torn() {
     bpe-count nothing | bpe-sum --partial -q >nothing.sum 2>err
     is "$?$(cat err nothing.sum)" 0 "a node without work adds nothing"
     bpe-sum --partial nothing >out 2>err
-    is "$? $(cat out err)" "0 bpe-sum: nothing came in: no input, or what should have made it did not run" "  but for a remark without -q"
-    fails 75 "bpe-sum: nothing came in: *" bpe-sum nothing.sum
+    is "$? $(cat out err)" "0 bpe-sum: no records arrived: there was no input, or the program that should write them did not run" "  but for a remark without -q"
+    fails 75 "bpe-sum: no records arrived: *" bpe-sum nothing.sum
     repaired
     bpe-sum --partial -q nothing.sum left.sum right.sum again.sum >out 2>err
     is "$? $(cat err) $(bpe-view --check out | cut -d : -f 1)" "0  complete" "a partial sum that is complete is a sum"

@@ -524,24 +524,24 @@ static void changed_files(void)
         later[1].tv_sec++;
         must(utimensat(AT_FDCWD, "c.txt", later, 0));
         snprintf(name, sizeof name, "but not after it was written anew, %s", how);
-        fails("c.txt: changed since bpe-chunk read it (its modification time differs); run the same command again",
-              0, 0, name);
+        fails("c.txt: changed since bpe-chunk read it (its modification time differs); run the same command again", 0,
+              0, name);
         begin_records(&plain);
         put_ranges("c.txt", by_value, (const uint64_t[]){10}, 1);
         snprintf(name, sizeof name, "nor with another size, %s", how);
-        fails(by_value ? "c.txt: was no plain file; make these chunks again with bpe-chunk --only"
+        fails(by_value ? "c.txt: was not a plain file; make these chunks again with bpe-chunk --only"
                        : "c.txt: changed since bpe-chunk read it (9 bytes now, 10 then); run the same command again",
               0, 0, name);
     }
     write_file("c.gz", gzip, sizeof gzip);
     begin_records(&plain);
     put_ranges("c.gz", true, (const uint64_t[]){sizeof gzip}, 1);
-    fails("c.gz: was no plain file; make these chunks again with bpe-chunk --only", 0, 0,
+    fails("c.gz: was not a plain file; make these chunks again with bpe-chunk --only", 0, 0,
           "a compressed file is not its text, even where the sizes are equal");
     begin_records(&plain);
     put_ranges("c.txt", true, (const uint64_t[]){9}, 1);
     must(unlink("c.txt"));
-    fails("c.txt: was no plain file; make these chunks again with bpe-chunk --only", 0, 0,
+    fails("c.txt: was not a plain file; make these chunks again with bpe-chunk --only", 0, 0,
           "text by value whose file is gone");
     write_file("c.txt", "some text", 9);
     begin_records(&plain);

@@ -321,7 +321,7 @@ static void test_messages(void)
     ledger_free(&l);
     stream_free(&s);
     must(!give_all(&l, &stores, &taken, &s, &e));
-    tap_ok(ledger_finish(&l, "", &e) && e.code == EX_TEMPFAIL && strstr(e.msg, "nothing came in"),
+    tap_ok(ledger_finish(&l, "", &e) && e.code == EX_TEMPFAIL && strstr(e.msg, "no records arrived"),
            "nothing is incomplete");
     ledger_free(&l);
 }

@@ -884,7 +884,7 @@ static void refusals(void)
     pattern = "cl100k";
     add_batch(&second, 1, 30);
     pattern = "gpt2";
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "ids made under other rules"), "so are those made under other rules");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "ids made with other rules"), "so are those made under other rules");
     forget_lines();
     corpus[0].size++;
     add_batch(&second, 1, 30);
@@ -903,7 +903,7 @@ static void refusals(void)
     says_whole = true;
     add_batch(NULL, 0, 30);
     says_whole = false;
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "all of its run"), "a batch that says that nothing else is to come, too");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "claims to be a whole run"), "a batch that says that nothing else is to come, too");
     forget_lines();
     const struct choice twice[] = {first, first};
     add_batch(twice, 2, 30);
