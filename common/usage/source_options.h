@@ -36,7 +36,7 @@ struct source_options { /* zeroed: no option was given */
      OPTION_GIVEN(owner, o.is_form[FORM_##ID])},
 #define SOURCE_OPTIONS(owner, o) \
     INPUT_FORMS(SOURCE_FORM_FLAG, SOURCE_FORM_FIELD, owner, o) \
-    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string", \
+    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is not JSON or lacks the string", \
      OPTION_TO(CHOICE, owner, o.skip_bad_lines), .words = on_error_names}, \
     {0, "files-from", "LIST", "the FILEs are those named in LIST, one a line (-: standard input)", \
      OPTION_TO(TEXT, owner, o.files_from)}, \
