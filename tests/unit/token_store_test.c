@@ -903,7 +903,8 @@ static void refusals(void)
     says_whole = true;
     add_batch(NULL, 0, 30);
     says_whole = false;
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "claims to be a whole run"), "a batch that says that nothing else is to come, too");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "claims to be a whole run"),
+           "a batch that says that nothing else is to come, too");
     forget_lines();
     const struct choice twice[] = {first, first};
     add_batch(twice, 2, 30);
