@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""bench.py [--quick] - make bench: times our programs, their peers and their bounds, and says which goals are met.
+"""bench.py [--quick] - make bench: times our programs, their peers and their bounds, and reports which goals are met.
 
-What is measured is the list ROWS below (measure.py says how it is read). All that it names is run in turn, RUNS times over,
-with the files in the page cache: the machine may be busy with other things, so read the ratios, which are medians over
-rounds. A peer that takes more than 20 s is run once; one that fails, or cannot be installed, is a row that says so.
+The list ROWS below defines what is measured (measure.py documents its syntax). Everything in it is run alternately, RUNS rounds,
+with the files in the page cache. The machine may be busy with other work, so read the ratios, which are medians over
+rounds. A peer that takes more than 20 s is run once; for one that fails, or cannot be installed, the row shows the reason.
 
-Environment: BUILD, CORPUS (a directory with en.txt and multi.txt, also as .zst; without it, text is made up), RUNS,
-ROWS (keys of rows, with commas: only these), TMPDIR. Writes a table to standard output and $BUILD/bench.txt, and all
-figures to $BUILD/bench.json; if all was measured on real text, also to figures.txt here."""
+Environment: BUILD, CORPUS (a directory with en.txt and multi.txt, or with these as .zst; without it, the text is synthetic), RUNS,
+ROWS (keys separated by commas: only these rows), TMPDIR. Writes a table to standard output and $BUILD/bench.txt, and all
+figures to $BUILD/bench.json; if everything was measured on real text, also to figures.txt in this directory."""
 import os
 import re
 
@@ -102,7 +102,7 @@ ROWS = [
 QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse|short|many)\b|hf-|128000|\.(gz|pzst|nul|parquet)")
 
 
-# ---- Subjects: each runs once on a text and says what it took ------------------------------------------------------
+# ---- Subjects: each runs once on a text and returns what it took ---------------------------------------------------
 
 def line(script):
     return lambda t, name: shell(script, t.tmp("model"), *t.input(name))

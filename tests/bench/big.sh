@@ -1,7 +1,7 @@
 #!/bin/bash
-# big.sh OUT TEXT... - makes OUT, 1 GB of text: the TEXTs, source text and documentation found on this machine, and
-# where that is not enough, the TEXTs again with their documents changed (texts.py). It says how much of each. The same
-# text comes again from the same machine.
+# big.sh OUT TEXT... - makes OUT, 1 GB of text: the TEXTs, source code and documentation found on this machine, and, if
+# that is not enough, the TEXTs again with their documents changed (texts.py). Prints the size of each part. The same
+# machine gives the same text again.
 set -eu -o pipefail
 here=$(dirname "$0")
 out=$1

@@ -1,4 +1,4 @@
-"""corpus.py - the texts that bench.py and encode.py measure on, and what is made of them once."""
+"""corpus.py - the texts on which bench.py and encode.py measure, and the files that are made from them once."""
 import os
 import re
 import subprocess
@@ -6,8 +6,8 @@ import sys
 
 from harness import BUILD, ENV, HERE, TOP, Failure, note, run, shell, venv
 
-# The documents of a text as corpora have them: the form (forms.py), whose documents, in how many files. NAME.zst, NAME.gz and
-# NAME.pzst are such files, or those of a text, compressed.
+# The documents of a text in other formats: the form (forms.py), the text, the number of files. NAME.zst, NAME.gz and
+# NAME.pzst are these files, or those of a text, compressed.
 FORMS = {
     "en.jsonl": ("jsonl", "en", 1), "en-ascii.jsonl": ("ascii", "en", 1),
     "multi.jsonl": ("jsonl", "multi", 1), "multi-ascii.jsonl": ("ascii", "multi", 1),
@@ -16,12 +16,12 @@ FORMS = {
     "en.nul": ("nul", "en", 1), "en.parquet": ("parquet", "en", 4),
 }
 COMPRESS = {"zst": ("zst", "zstd -q -3 -c"), "gz": ("gz", "gzip -n -6 -c"), "pzst": ("zst", "pzstd -q -3 -p 2 -c")}
-# The options by which a text is read, by its name.
+# The input options of a text, by parts of its name.
 OPTIONS = {"jsonl": ["--jsonl"], "nul": ["--null"], "parquet": ["--parquet"], "many": ["--files-from"]}
 
 
 class Texts:
-    """The files that are measured on; each is made when it is first asked for. Large ones stay in $BUILD/corpus."""
+    """The files to measure on; each is made when it is first requested. Large ones are kept in $BUILD/corpus."""
 
     def __init__(self, scratch):
         self.scratch, self.dir, self.paths, self.facts = scratch, os.path.join(BUILD, "corpus"), {}, {}
@@ -29,7 +29,7 @@ class Texts:
         subprocess.run([TOP + "/tests/corpus.sh", self.dir], env=ENV, check=True, stdout=subprocess.DEVNULL)
 
     def files(self, name):
-        """Its files: one, but for parts and Parquet."""
+        """The files of a text: several for parts and Parquet, otherwise one."""
         if name not in self.paths:
             try:
                 self.paths[name] = [os.path.realpath(f) for f in self.made(name)]
@@ -52,11 +52,11 @@ class Texts:
         return self.files(name)[0]
 
     def input(self, name):
-        """What is given to bpe-chunk, bpe-encode or bpe train: the options by which it is read, and its files."""
+        """Arguments for bpe-chunk, bpe-encode or bpe train: the input options of a text, and its files."""
         return [option for part in name.split(".") for option in OPTIONS.get(part, [])] + self.files(name)
 
     def size(self, name):
-        """The bytes of its documents as plain text, whatever the form: so the ratio of two rates is that of the times."""
+        """The bytes of its documents as plain text, in any form, so that the ratio of two rates is that of the times."""
         return sum(map(os.path.getsize, self.files(re.split("[.-]", name)[0])))
 
     def tmp(self, name):
@@ -70,7 +70,7 @@ class Texts:
         return cached(out)
 
     def kept_files(self, name, *command):
-        """In a directory; of text that was made up, where that is."""
+        """Like kept, but several files in a directory; for synthetic text, in the scratch directory."""
         directory = os.path.join(self.dir if os.environ.get("CORPUS") else self.scratch, "forms", name)
         if not os.path.exists(directory):
             note(f"making {name}")
@@ -123,7 +123,7 @@ class Texts:
         return self.kept("words.txt", os.path.join(HERE, "texts.py"), "words", "OUT", "7000000", self.corpus("en.txt"))
 
     def head(self):
-        """The first 200 MB of big: its documents are shuffled, so this is text of the same kind."""
+        """The first 200 MB of big: text of the same kind, since its documents are shuffled."""
         return self.prefix("big", 200_000_000)
 
     def document(self):
@@ -135,13 +135,13 @@ class Texts:
         return out
 
     def sparse(self):
-        """10 GB that takes no disk: by reference no more than the places to cut at is read."""
+        """10 GB that take no disk space: by reference, only the positions of the cuts are read."""
         with open(self.tmp("sparse.txt"), "wb") as f:
             f.truncate(10_000_000_000)
         return f.name
 
     def eight(self):
-        """The first of eight counts of 30 MB of English each, from eight places in it."""
+        """The first of eight counts of 30 MB of English each, from eight positions in the text."""
         step = max((self.size("en") - 30_000_000) // 7, 0)
         for i in range(8):
             shell('tail -c +"$1" "$2" | head -c 30000000 | sed 1d | head -n -1 > "$3"\n'
@@ -150,7 +150,7 @@ class Texts:
         return self.tmp("eight.0")
 
     def fact(self, key, make):
-        """What was found out once: the records in counts, the distinct pretokens of a text, a file that was made."""
+        """Makes and remembers a value: the records in counts, the distinct pretokens of a text, a file."""
         if key not in self.facts:
             self.facts[key] = make()
         return self.facts[key]
@@ -176,8 +176,8 @@ class Texts:
 
 
 def cached(path):
-    """Reads it once, so that it is in the page cache; a bit at a time: what this process has had in memory at most is
-    the least that a child's peak is said to be."""
+    """Reads a file once, so that it is in the page cache. In small blocks, because a child's reported peak of memory is at least
+    the peak of this process."""
     with open(path, "rb") as f:
         while f.read(1 << 20):
             pass

@@ -1,19 +1,19 @@
-/* counts_make - counts of any number of distinct pretokens, like those of a real sum: for measuring bpe-sum and
- * bpe-merge with more than any text at hand has.
+/* counts_make - makes counts of any number of distinct pretokens, similar to those of a real sum: for measuring bpe-sum
+ * and bpe-merge with more pretokens than the available texts have.
  *
  *     counts_make SUM N [SEED [PART PARTS]]
  *
- * Writes a complete sum of N distinct pretokens; with PART and PARTS (PART from 1 on) the counts of one of PARTS
- * processes, which together have the counts of that sum, so that frequent pretokens are in many of them. Equal
- * arguments give the same pretokens and counts. They are sorted by bytes, also in a part: to a hash table all orders
- * are the same.
+ * Writes a complete sum of N distinct pretokens; with PART and PARTS (PART from 1 on), the counts of one of PARTS
+ * processes. These add up to that sum, and frequent pretokens are in many of them. Equal arguments give the same
+ * pretokens and counts. They are sorted by bytes, also in a part; to a hash table, all orders are the same.
  *
- * The pretokens are those of a Markov chain: the next byte depends on the two before it, as in the distinct pretokens
- * of SUM. All that begin alike are made together: of n pretokens, so many go on with each byte as the chain has it, on
- * the average, and when there is one left the chain runs to its end. So no two are equal, and no memory is needed.
+ * The pretokens come from a Markov chain: the next byte depends on the previous two, as in the distinct pretokens
+ * of SUM. Pretokens with the same prefix are made together: n of them are divided among the next bytes in the chain's
+ * proportions, on average, and when only one is left, the chain runs to its end. So no two are equal, and no pretoken
+ * is kept in memory.
  *
- * Counts follow Zipf and Mandelbrot, N / (rank + 2.7) times a constant; about six of ten pretokens occur once. A
- * pretoken with which n begin has a rank of at most N / n, so the frequent ones are short.
+ * Counts follow the Zipf-Mandelbrot law, N / (rank + 2.7) times a constant; about six of ten pretokens occur once. A
+ * pretoken that is a prefix of n pretokens has a rank of at most N / n, so the frequent ones are short.
  */
 #include "base/sys/hash.h"
 #include "pretok/rules.h"
@@ -31,13 +31,13 @@
 enum {
     SAMPLES = 256,    /* of the next byte, for each context */
     CONTEXTS = 65536, /* two bytes */
-    ANY = 0,          /* the context at the beginning; where the chain has nothing to say, bytes come as they begin */
-    END = 0,          /* no byte: the pretoken ends */
-    LONG = 24,        /* bytes: from where on several pretokens go on as if they began, so that they part */
+    ANY = 0,          /* the context at the beginning; also used for contexts that do not occur in SUM */
+    END = 0,          /* instead of a byte: the pretoken ends */
+    LONG = 24,        /* bytes: from this length on, pretokens continue as at the beginning, so that they diverge */
     BYTES_MAX = 200,  /* bytes of a pretoken */
 };
 
-/* The bytes that follow, sorted, each as often as it is likely; after[i]: the first after those like it. */
+/* The next bytes, sorted, repeated in proportion to their probabilities; after[i]: end of those equal to byte[i]. */
 struct context {
     unsigned char byte[SAMPLES];
     uint16_t after[SAMPLES];
@@ -47,9 +47,9 @@ struct maker {
     struct batch batch;
     struct ledger ledger;
     struct batch_stores stores;
-    uint32_t (*seen)[256]; /* [CONTEXTS]: while the sum is read, how often each byte follows */
+    uint32_t (*seen)[256]; /* [CONTEXTS]: how often each byte follows; while the sum is read */
     struct context *context[CONTEXTS];
-    uint64_t n, part, parts, state; /* state: of the random numbers */
+    uint64_t n, part, parts, state; /* state: of the random number generator */
     double top;
     unsigned char text[BYTES_MAX];
 };
@@ -146,7 +146,7 @@ static const struct context *context_after(const struct maker *m, size_t len)
     return m->context[two] ? m->context[two] : m->context[ANY];
 }
 
-/* The count of a pretoken with which n begin: the larger of two ranks, so that few long pretokens are frequent. */
+/* The count of a pretoken that is a prefix of n. The larger of two random ranks, so that few long ones are frequent. */
 static uint64_t pick_count(struct maker *m, uint64_t n)
 {
     double x = fraction(m), y = fraction(m), rank = (x > y ? x : y) * (double)m->n / (double)n;
@@ -154,15 +154,15 @@ static uint64_t pick_count(struct maker *m, uint64_t n)
     return count < 1 ? 1 : (uint64_t)count;
 }
 
-/* Writes the pretoken of len bytes in text; in a part, if its share of the count is not 0. */
+/* Writes the pretoken text[0 .. len); in a part, only if its share of the count is not 0. */
 static int put(struct maker *m, size_t len, uint64_t n, struct err *e)
 {
-    const uint64_t all = pick_count(m, n), first = next_random(m) % m->parts; /* the rest: from this part on, 1 each */
+    const uint64_t all = pick_count(m, n), first = next_random(m) % m->parts; /* the remainder: 1 each from here on */
     uint64_t count = all / m->parts + ((m->part + m->parts - first) % m->parts < all % m->parts);
     return count ? batch_pretoken(&m->batch, &(struct pretoken){m->text, len, count}, e) : 0;
 }
 
-/* Makes one pretoken that begins with these len bytes. */
+/* Makes one pretoken with the prefix text[0 .. len). */
 static int make_one(struct maker *m, size_t len, struct err *e)
 {
     for (; len < BYTES_MAX; len++) {
@@ -174,7 +174,7 @@ static int make_one(struct maker *m, size_t len, struct err *e)
     return put(m, len, 1, e);
 }
 
-/* Makes n pretokens that begin with these len bytes: for the next byte the samples are gone through in n steps. */
+/* Makes n pretokens with the prefix text[0 .. len): n steps through the samples give their next bytes. */
 static int make(struct maker *m, size_t len, uint64_t n, struct err *e)
 {
     if (n == 1)
@@ -209,7 +209,7 @@ static int make(struct maker *m, size_t len, uint64_t n, struct err *e)
 
 /* ---- Records ---- */
 
-/* The promise: a source of one byte for each part. */
+/* Writes the promise: a source with one byte for each part. */
 static int put_promise(struct maker *m, const struct buf *rules, const unsigned char *run, struct err *e)
 {
     struct buf content = {0}, out = {0}, reading = {0};
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         m.parts = strtoull(argv[5], NULL, 10);
     }
     if (m.n < 1 || m.part >= m.parts) {
-        fprintf(stderr, "counts_make: N is at least 1, and PART between 1 and PARTS\n");
+        fprintf(stderr, "counts_make: N must be at least 1, and PART between 1 and PARTS\n");
         return 64;
     }
     int rc = read_sum(&m, argv[1], &e) || write_all(&m, seed, &e);

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""distinct.py - make bench-distinct: what a distinct pretoken costs bpe-sum and bpe-merge, for 10^6, 10^7 and 10^8 of them,
-and what 10^9 would take by that.
+"""distinct.py - make bench-distinct: the cost of a distinct pretoken in bpe-sum and bpe-merge, for 10^6, 10^7 and 10^8 of them,
+and an extrapolation to 10^9.
 
-The counts are made by counts_make, as of 4 processes, from pretokens like those of the texts. They are added up as sorted
-files; from a pipe, as counts that are not sorted are, in memory and on disk; and then merged, with all pretokens and
-without those that occur once. What a size would take is foreseen from the one before:
-if that is more memory than is free, or more disk, it is not run. Pages that the kernel keeps for files count as free.
+counts_make makes the counts of 4 processes, with pretokens like those of the texts. They are added up as sorted files, and from
+a pipe, as unsorted counts would be, in memory and on disk. Then the merges are learned, from all pretokens and
+without those that occur once. The needs of a size are predicted from the previous size; it is skipped if it needs more memory
+or disk space than is free. Pages that the kernel keeps for files count as free.
 
-Environment: CORPUS, a directory with en.txt and multi.txt (without it, made-up text); NUMBERS (default "1M 10M 100M"). The
-files take 65 bytes for each pretoken in TMPDIR, and bpe-sum's own another 45."""
+Environment: CORPUS, a directory with en.txt and multi.txt (without it, synthetic text); NUMBERS (default "1M 10M 100M"). The
+files take 65 bytes per pretoken in TMPDIR, and bpe-sum's own another 45."""
 import contextlib
 import math
 import os
@@ -22,8 +22,8 @@ NUMBERS = (os.environ.get("NUMBERS") or "1M 10M 100M").replace(",", " ").split()
 UNITS = {"k": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9}
 PARTS = 4
 GOAL = 10 ** 9
-SPILL = 10  # bytes of memory for each pretoken, where bpe-sum is to use the disk
-FILES = 110  # bytes for each pretoken in TMPDIR
+SPILL = 10  # bytes of memory per pretoken, so that bpe-sum must use the disk
+FILES = 110  # bytes per pretoken in TMPDIR
 
 
 def number(name):
@@ -31,7 +31,7 @@ def number(name):
 
 
 def model_sum(directory):
-    """A sum whose pretokens the others are like."""
+    """The sum that counts_make imitates."""
     path, corpus = os.path.join(directory, "like.sum"), os.environ.get("CORPUS")
     texts = [os.path.join(corpus, name) for name in ("en.txt", "multi.txt")] if corpus else [os.path.join(directory, "made.txt")]
     if not corpus:
@@ -46,12 +46,12 @@ def free_memory():
 
 
 def unnamed(link):
-    """The size on disk of an open file, if it has no name."""
+    """The size on disk of an open file if it is unlinked, else 0."""
     return os.stat(link).st_blocks * 512 if os.readlink(link).endswith(" (deleted)") else 0
 
 
 class Disk:
-    """The most that the processes of a session had in files without a name."""
+    """The maximum size of the unlinked files of a session's processes."""
     def __init__(self):
         self.most = 0
 
@@ -73,10 +73,10 @@ class Bench:
         return os.path.join(self.directory, name)
 
     def stage(self, name, n, argv, inputs, output):
-        """Runs a program, unless it would not fit."""
+        """Runs a program, unless memory would not suffice."""
         before = self.results.setdefault(name, [])
         if before and before[-1][1]["rss"] / before[-1][0] * n > 0.9 * free_memory():
-            print(f"{n:<12}{name:<32}not run: there is too little memory")
+            print(f"{n:<12}{name:<32}not run: not enough memory")
             return
         note(f"{n} {name}")
         disk = Disk()
@@ -105,7 +105,7 @@ class Bench:
         os.unlink(total)
 
     def foresee(self):
-        """To GOAL: memory and files in proportion; time by the power of n that the last two sizes show."""
+        """Extrapolates to GOAL: memory and files in proportion; time by the power of n that the last two sizes show."""
         for name, took in self.results.items():
             if len(took) < 2:
                 continue
@@ -129,7 +129,7 @@ def main():
         bench = Bench(directory)
         for name in NUMBERS:
             bench.measure(number(name))
-        print("foreseen:")
+        print("extrapolated:")
         bench.foresee()
 
 

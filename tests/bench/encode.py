@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""encode.py [--quick] - make bench-encode: times bpe-encode and bpe encode beside others; see bench.py.
+"""encode.py [--quick] - make bench-encode: times bpe-encode and bpe encode, compared with others; see bench.py.
 
-Ours: from start to end, the model read, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory, on as
-many cores.
-Models are trained by the line from the same text (32000 tokens, kept in $BUILD/corpus), or are those that everybody has
-(vocabularies.py). BASELINE=DIR: rows beside an older bpe-encode and bpe-decode, which are in DIR."""
+Ours: from start to end, including reading the model, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory,
+on as many cores.
+Models are trained with bpe train on the same text (32000 tokens, kept in $BUILD/corpus), or are well-known vocabularies
+(vocabularies.py). BASELINE=DIR: rows that compare with an older bpe-encode and bpe-decode in DIR."""
 import os
 import re
 import statistics
@@ -32,7 +32,7 @@ HOSTILE = {
 
 
 def vocabulary_rows():
-    """Each vocabulary that everybody has, on both texts."""
+    """Each well-known vocabulary, on both texts."""
     for name in vocabularies.NAMES:
         for text in "en", "multi":
             yield Row("encode-vocabularies", f"{name}, {text}", "MB/cpu s", f"rate null-{name} {text}",
@@ -40,7 +40,7 @@ def vocabulary_rows():
 
 
 def pattern_rows():
-    """Each pattern of which there is no vocabulary above: models of the text, beside that of cl100k."""
+    """Each pattern that none of these vocabularies uses: models trained on the text, compared with that of cl100k."""
     for pattern in PATTERNS[1:]:
         for text in "en", "multi":
             yield Row("encode-patterns", f"{pattern}, 32k, {text}", "MB/cpu s", f"rate null-own.{pattern} {text}",
@@ -48,7 +48,7 @@ def pattern_rows():
 
 
 def nfc_rows():
-    """The same vocabulary with the normalizer NFC, and without it."""
+    """The same vocabulary with and without the normalizer NFC."""
     for text in "en", "multi":
         yield Row("encode-nfc", f"Qwen 2.5's vocabulary, with NFC, {text}", "MB/cpu s", f"rate null-{NFC} {text}",
                   [at_least(0.95, f"rate null-qwen2 {text}")])
@@ -63,14 +63,14 @@ def character_rows():
 
 
 def same_rows():
-    """That gigatoken does the same work."""
+    """Whether gigatoken does the same work."""
     for name in ["own", *vocabularies.NAMES]:
         for text in "en", "multi":
             yield Row("encode-same", f"ids other than gigatoken's: {name}, {text}", "", f"other same-{name} {text}", [at_most(0)])
 
 
 def language_rows():
-    """Beside as much English (own: by its own model), since all words are new at first; start-up is left out."""
+    """Compared with as much English (own: by its own model), since all words are new at first; start-up is excluded."""
     for model, what in ("own", "multilingual 32k"), ("o200k", "o200k"):
         for text in LANGUAGES:
             yield Row("encode-languages", f"{text.capitalize()}, {what}", "MB/cpu s", f"rate net-{model} {text}",
@@ -84,7 +84,7 @@ def hostile_rows():
 
 
 def against_old(least, quantity):
-    """The goal beside the BASELINE, if there is one."""
+    """The goal relative to the BASELINE, if one is given."""
     return [] if not BASELINE else [at_least(least, quantity) if least else beside(quantity)]
 
 
@@ -95,8 +95,8 @@ def baseline_rows():
                       [at_least(1.5, f"rate old_{level}-own {text}")])
 
 
-# Subjects are WHAT-MODEL: own is the model of the text. What one core does is compared by CPU time, which other work on the
-# machine changes less.
+# Subjects are WHAT-MODEL: own is the model trained on the text. The work of one core is compared by CPU time, which other work on
+# the machine changes less.
 ROWS = [
     Row("encode-one", "bpe-encode, English, 32k", "MB/cpu s", "rate null-own en",
         [at_least(3, "rate gigatoken1-own en")]),
@@ -189,9 +189,9 @@ QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|own\.|gpt2|1
 
 
 class Texts(corpus.Texts):
-    """And the models."""
+    """The texts of encode.py, and the models."""
 
-    MODEL_OF = {name: "multi" for name in ("multi", "ideographs", *LANGUAGES)}  # any other text has that of English
+    MODEL_OF = {name: "multi" for name in ("multi", "ideographs", *LANGUAGES)}  # other texts use that of English
 
     def made(self, name):
         kind, _, size = name.rpartition("_")
@@ -211,18 +211,18 @@ class Texts(corpus.Texts):
         return self.prefix("en", 20_000_000)
 
     def source(self):
-        """The machine's own Python and C."""
+        """Python and C sources found on this machine."""
         files = ("find /usr/lib/python3* -name '*.py' -type f -print0; "
                  r"find /usr/include /usr/src -name '*.[ch]' -type f -print0; "
                  r"find /usr/include -type f \( -name '*.hpp' -o ! -name '*.*' \) -print0")
         script = f'{{ {files}; }} 2>/dev/null | LC_ALL=C sort -z | "$1" join "$2" 100000000'
         path = self.kept("source.txt", "bash", "-c", script, "bench", os.path.join(HERE, "texts.py"), "OUT")
         if os.path.getsize(path) == 0:
-            raise Failure("no Python and no C on this machine")
+            raise Failure("no Python or C sources on this machine")
         return path
 
     def model(self, model, name):
-        """own: that of the text; own.PATTERN: the same by that pattern; else one that everybody has."""
+        """own: trained on the text; own.PATTERN: the same with that pattern; else a well-known one."""
         if model == "own":
             return self.own(name)
         if model.startswith("own."):
@@ -278,7 +278,7 @@ def start(t, model, _):
 
 
 def net(t, model, name):
-    """Without the time until the first text is read: that of a short text would be more than its own."""
+    """CPU time without start-up, which takes longer than encoding a short text."""
     def median(n, *files):
         return statistics.median(run("bpe-encode", "-m", model, *files)["cpu"] for _ in range(n))
     until = t.fact(("start", model), lambda: median(15, os.devnull))
@@ -304,7 +304,7 @@ def decode(t, model, name):
 
 
 def same(t, model, name):
-    """How many ids are other than gigatoken's: found out once."""
+    """The number of ids that differ from gigatoken's; computed once."""
     def compare():
         run("bpe-encode", "-m", model, "-d", "u32", *t.input(name), output=t.tmp("same"))
         return run_peer(t, "same", "gigatoken", model, t.tmp("same"), *t.files(name))
@@ -312,7 +312,7 @@ def same(t, model, name):
 
 
 def at_level(level, build=None):
-    """bpe-encode with these vector instructions; build: where it is, else the one that was just built."""
+    """bpe-encode with these vector instructions; build: its directory, else the current build."""
     program = os.path.join(build, "bpe-encode") if build else "bpe-encode"
     setting = ["env", f"BPE_SIMD={level}"] if level else []
     return lambda t, model, name: run(*setting, program, "-m", model, *t.input(name))

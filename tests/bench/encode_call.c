@@ -1,4 +1,4 @@
-/* encode_call.c MODEL TEXT - the time of bpe_encode, in microseconds: the least mean of twenty times 20,000 calls. */
+/* encode_call.c MODEL TEXT - the time of bpe_encode, in microseconds: the minimum of twenty means of 20,000 calls. */
 #include "library/bpetools.h"
 
 #include <stdio.h>

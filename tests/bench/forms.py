@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""forms.py FORM DIR N TEXT - the documents of TEXT, which end with <|endoftext|>, as a corpus has them: N files in DIR,
-about equally large, in the order of the text.
+"""forms.py FORM DIR N TEXT - the documents of TEXT, which end with <|endoftext|>, in a corpus format: N files in DIR,
+of about equal size, in the order of the text.
 
-FORM    txt      plain text, as it is
-        jsonl    a JSON object a line: {"id", "text", "url"}
-        ascii    the same, each character that is not ASCII as \\uXXXX (json.dumps's default)
+FORM    txt      plain text, unchanged
+        jsonl    a JSON object per line: {"id", "text", "url"}
+        ascii    the same, with each non-ASCII character as \\uXXXX (json.dumps's default)
         nul      each document ends with a NUL byte
-        parquet  columns id, text, url; groups of 1000 rows, zstd (takes pyarrow)
-        short.jsonl, short.txt   300 characters a document, of the first 60 MB; in JSON with 800 bytes of other fields
+        parquet  columns id, text, url; groups of 1000 rows, zstd (needs pyarrow)
+        short.jsonl, short.txt   documents of 300 characters, from the first 60 MB; in JSON, with 800 bytes of other fields
 
 Documents without text are left out. DIR appears when all its files are complete; the same text gives the same files."""
 import json
@@ -21,7 +21,7 @@ SHORT, SHORT_OF = 300, 60_000_000
 
 
 def documents(path):
-    """Those with text; read a bit at a time."""
+    """The documents with text, reading a block at a time."""
     rest = ""
     with open(path, encoding="utf-8", newline="") as f:
         while block := f.read(1 << 24):
@@ -32,7 +32,7 @@ def documents(path):
 
 
 def pieces(path):
-    """Texts of SHORT characters: what there is in corpora of titles, comments and questions."""
+    """Texts of SHORT characters, as in corpora of titles, comments and questions."""
     left = SHORT_OF
     for document in documents(path):
         for i in range(0, len(document), SHORT):
@@ -43,12 +43,12 @@ def pieces(path):
 
 
 def fields(i):
-    """What stands beside the text in web corpora."""
+    """The other fields of web corpora."""
     return {"id": f"doc-{i:08d}", "url": f"https://example.org/{i}.html"}
 
 
 def other_fields(i, rng):
-    """About 800 bytes: objects, lists, numbers, null; before the text and after it."""
+    """About 800 bytes of objects, lists, numbers and null."""
     meta = {"language": "en", "score": rng.random(), "tags": ["a", "b", {"c": None}], "dump": "2024-10", "size": [1, 2.5e3]}
     notes = {f"field_{k}": rng.choice("abcdef") * rng.randint(20, 52) for k in range(12)}
     return {"id": i, "meta": meta, **notes}
@@ -79,7 +79,7 @@ def writer(lines):
     return write
 
 
-# How the texts are found, how they are written, and how the files' names end.
+# How texts are extracted, how they are written, and the suffix of file names.
 FORMS = {
     "txt": (documents, writer(lambda texts: (t + EOT for t in texts)), "txt"),
     "jsonl": (documents, writer(json_lines), "jsonl"),
@@ -92,7 +92,7 @@ FORMS = {
 
 
 def parts(texts, n):
-    """The texts in n lists of about the same size."""
+    """Divides the texts into n lists of about equal size."""
     texts = list(texts)
     left, total = sum(map(len, texts)), 0
     for k in range(n, 0, -1):

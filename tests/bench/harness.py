@@ -1,4 +1,4 @@
-"""harness.py - programs run and timed, for bench.py and encode.py: wall and CPU seconds, memory, peers in a venv."""
+"""harness.py - runs and times programs, for bench.py and encode.py: wall and CPU seconds, memory, peers in a venv."""
 import json
 import os
 import signal
@@ -13,11 +13,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 ENV = dict(os.environ, BUILD=BUILD, PATH=f"{BUILD}:{BUILD}/tests/bench:{os.environ['PATH']}", LC_ALL="C.UTF-8")
-PEER_TIMEOUT, PEER_LONG = 120, 20  # seconds: given up; not run again
+PEER_TIMEOUT, PEER_LONG = 120, 20  # seconds: limit of a run; more than this, and it is run only once
 
 
 class Failure(Exception):
-    """Why something could not be measured, in a few words."""
+    """The reason why something could not be measured, in a few words."""
 
 
 def note(what):
@@ -27,7 +27,7 @@ def note(what):
 
 # ---- Running programs ----------------------------------------------------------------------------------------------
 
-running = set()  # sessions: each program that is started here leads one
+running = set()  # sessions: each program started here leads one
 
 
 def start(argv, **options):
@@ -37,7 +37,7 @@ def start(argv, **options):
 
 
 def end(process):
-    """Waits for it; what it and those it waited for have used."""
+    """Waits for a process; returns the resources used by it and the processes it waited for."""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     running.discard(process.pid)
@@ -45,13 +45,13 @@ def end(process):
 
 
 def in_session(session):
-    """(pid, name) of its processes. (GNU parallel gives its jobs process groups of their own.)"""
+    """(pid, name) of the processes of a session. (A process group is not enough: GNU parallel makes one for each job.)"""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat") as f:
                 name, _, fields = f.read().partition("(")[2].rpartition(")")
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         if int(fields.split()[3]) == session:
             yield int(pid), name
 
@@ -65,7 +65,7 @@ def kill(session):
 
 
 def run(*argv, timeout=None, output=None, watch=None):
-    """Runs a program: {wall, cpu, rss}. watch() is called about every 10 ms with the process."""
+    """Runs a program; returns {wall, cpu, rss}. Calls watch(process) about every 10 ms."""
     with tempfile.TemporaryFile() as err, open(output or os.devnull, "wb") as out:
         begin = time.monotonic()
         process = start(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
@@ -93,7 +93,7 @@ def shell(script, *args, pipefail=True, **options):
 
 
 def memory_of_session(session):
-    """Bytes of all its processes, shared pages divided (PSS): of all, and of those that are not perl."""
+    """The memory of a session in bytes, shared pages divided (PSS): of all its processes, and of those other than perl."""
     total = no_perl = 0
     for pid, name in in_session(session):
         try:
@@ -124,17 +124,17 @@ def peak(*argv):
 
 
 def speedup(one, two):
-    """How much faster two processes do the same work."""
+    """The factor by which two processes do the same work faster."""
     return {"speedup": one["wall"] / two["wall"]}
 
 
 def spin_two():
-    """What two cores give a loop that only computes."""
+    """The speedup by two cores of a loop that only computes."""
     return speedup(shell("spin; spin"), shell("spin & spin; wait $!"))
 
 
 def start_up(*argv):
-    """The median of 50: started as cheaply as can be, with nothing to read."""
+    """The median of 50 starts, as cheaply as possible, with nothing to read."""
     def once():
         begin = time.monotonic()
         files = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1)]
@@ -151,7 +151,7 @@ venv = {"bin": None, "why": "not installed"}
 
 
 def run_peer(t, *args, seconds=PEER_TIMEOUT):
-    """What peer.py says of a run."""
+    """Runs peer.py; returns its report."""
     if not venv["bin"]:
         raise Failure(venv["why"])
     run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=seconds, output=t.tmp("peer"))
@@ -160,18 +160,18 @@ def run_peer(t, *args, seconds=PEER_TIMEOUT):
 
 
 def with_venv(*argv):
-    """A command that finds the venv's Python first, and what is installed there (pyarrow)."""
+    """The command with the venv first on PATH, so that it finds the Python there and its packages (pyarrow)."""
     if not venv["bin"]:
         raise Failure(venv["why"])
     return "env", f"PATH={venv['bin']}:{ENV['PATH']}", *argv
 
 
 def make_venv(packages, build):
-    """Below the directory build."""
+    """Makes the venv, below the directory build."""
     script = os.path.join(TOP, "tests", "venv.sh")
     made = subprocess.run([script, *packages], env=dict(ENV, BUILD=build), capture_output=True, text=True)
     if made.returncode == 0:
         venv["bin"] = made.stdout.strip()
     else:
         venv["why"] = "not installed"
-        print(f"bench: the peers could not be installed; ours alone:\n{made.stderr}", file=sys.stderr)
+        print(f"bench: the peers could not be installed; measuring only our programs:\n{made.stderr}", file=sys.stderr)

@@ -1,10 +1,10 @@
-/* hot.c - measures the hot paths one by one, each next to its bound.
+/* hot.c - measures the hot paths one by one, each with its bound.
  *
  *     hot [-n RUNS] FILE...
  *
  * Reads the first 64 MiB of each FILE (UTF-8, documents end at <|endoftext|>) into memory and prints the best and the
  * median of RUNS (9). Everything runs in one thread. If a path has versions for several levels of vector instructions,
- * there is a line for each level that this processor has. All files are read once before measuring.
+ * it has a line for each level that this processor supports.
  */
 #include "base/io/fd.h"
 #include "base/sys/simd.h"
@@ -24,9 +24,9 @@
 
 enum {
     TEXT_MAX = 64 << 20,
-    PAYLOAD = 3900, /* of a record of RECORD_ATOMIC bytes */
-    PARTS = 8,      /* parts that sums are made of */
-    ENDS = 4096,    /* pretokens in a call of the scanner */
+    PAYLOAD = 3900, /* bytes in a record of RECORD_ATOMIC bytes */
+    PARTS = 8,      /* parts that are added up */
+    ENDS = 4096,    /* pretokens per call of the scanner */
     RUNS_MAX = 99,
     VOCAB = 32000,
 };
@@ -37,17 +37,17 @@ struct document {
     size_t from, len;
 };
 
-struct fixture { /* the data that is measured on; made once for each file */
+struct fixture { /* the data to measure on; made once for each file */
     const char *path;
     unsigned char *text; /* SCAN_PAD bytes past it may be read */
     size_t len;
     unsigned char *copy;
     struct document *docs;
     size_t n_docs, docs_cap;
-    struct counter part[PARTS]; /* the counts of an eighth each */
-    size_t n_words;             /* in all parts */
-    struct table sum;           /* of all parts */
-    int records;                /* a file in memory with the text as records */
+    struct counter part[PARTS]; /* the counts of an eighth of the text each */
+    size_t n_words;             /* sum of the parts' distinct pretokens */
+    struct table sum;           /* of all parts together */
+    int records;                /* a memory file: the text as records */
     struct scanner *scanner;
     uint32_t *ends; /* ENDS */
 };
@@ -63,7 +63,7 @@ static void must(int holds, const char *why)
     exit(e.code ? e.code : 1);
 }
 
-/* ---- The measured functions: each does its work once, and returns how much it has done ---- */
+/* ---- The measured functions: each does its work once, and returns the amount ---- */
 
 static double do_memcpy(struct fixture *f)
 {
@@ -114,7 +114,7 @@ static double do_scan(struct fixture *f)
     return (double)f->len;
 }
 
-/* All that bpe-count does with text: special tokens, UTF-8, scanner, table. */
+/* Everything bpe-count does with text: special tokens, UTF-8, scanner, table. */
 static void count_into(struct counter *c, const char *pattern, const unsigned char *p, size_t len)
 {
     size_t where;
@@ -220,12 +220,12 @@ static double do_learn(struct fixture *f)
 
 static const struct path {
     const char *name, *bound;
-    const char *unit; /* counted in millions */
+    const char *unit; /* of the amount, in millions */
     double (*once)(struct fixture *f);
     bool levels;         /* has versions for vector instructions */
     const char *pattern; /* the pattern of the scanner; "regex" for gpt2 by PCRE2 */
 } paths[] = {
-    {"memcpy", "memory, read and written", "MB", do_memcpy, false, NULL},
+    {"memcpy", "reading and writing memory", "MB", do_memcpy, false, NULL},
     {"read(2), 256 KiB", "the kernel's copy", "MB", do_read, false, NULL},
     {"utf8_valid_len", "reading memory", "MB", do_utf8, true, NULL},
     {"special_next", "reading memory", "MB", do_special, false, NULL},
@@ -241,13 +241,13 @@ static const struct path {
     {"scan kimi-k2", "bytes classified and ends written", "MB", do_scan, true, "kimi-k2"},
     {"scan gpt2-digits", "bytes classified and ends written", "MB", do_scan, true, "gpt2-digits"},
     {"scan gpt2 by -e", "PCRE2's matching: pcre2_loop", "MB", do_scan, false, "regex"},
-    {"count gpt2", "scan, and a cache miss a pretoken", "MB", do_count_gpt2, true, NULL},
-    {"count cl100k", "scan, and a cache miss a pretoken", "MB", do_count_cl100k, true, NULL},
+    {"count gpt2", "scan, and a cache miss per pretoken", "MB", do_count_gpt2, true, NULL},
+    {"count cl100k", "scan, and a cache miss per pretoken", "MB", do_count_cl100k, true, NULL},
     {"record_put", "checksum and a copy", "MB", do_stuff, true, NULL},
     {"record_next", "checksum and a copy", "MB", do_unstuff, false, NULL},
-    {"table_add, 8 parts", "a cache miss an entry", "M", do_sum, false, NULL},
-    {"and sorted", "three or four moves of a slot", "M", do_sort, false, NULL},
-    {"trainer, 32000", "cache misses a position", "M", do_learn, false, NULL},
+    {"table_add, 8 parts", "a cache miss per entry", "M", do_sum, false, NULL},
+    {"and sorted", "three or four moves per slot", "M", do_sort, false, NULL},
+    {"trainer, 32000", "cache misses per position", "M", do_learn, false, NULL},
 };
 
 /* ---- Making the fixture ---- */
@@ -278,7 +278,7 @@ static void fixture_read(struct fixture *f, const char *path)
 static void fixture_count(struct fixture *f)
 {
     must(!table_init(&f->sum, &e), "");
-    for (size_t i = 0, from = 0; i < PARTS; i++) { /* cut between characters: good enough for counts */
+    for (size_t i = 0, from = 0; i < PARTS; i++) { /* cut between characters, perhaps inside words */
         size_t to = f->len / PARTS * (i + 1);
         while (i + 1 < PARTS && to > from && (f->text[to] & 0xC0) == 0x80)
             to--;

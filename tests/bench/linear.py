@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""linear.py - make check-linear: text of twice the length takes bpe-encode no more than 2.3 times the CPU time. Prints TAP.
+"""linear.py - make check-linear: for twice the text, bpe-encode takes at most 2.3 times the CPU time. Prints TAP.
 
-For models of each form that a tokenizer.json may have (FORMS), and texts that are the worst for some part of encoding (TEXTS). A
-text is as long as takes 0.1 s; what seems to take more is measured again with one that takes 0.4 s, of which the medians count. If it
-takes more even then, and not again from there to twice that length, it is a step, such as another way that is tried first: this is
-shown, and good. A form that is refused is skipped.
+It combines models of each form that a tokenizer.json may have (FORMS) with texts that are the worst case of some part of encoding
+(TEXTS). A text is as long as takes 0.1 s. If twice the text seems to take more, the medians are measured with one that takes 0.4 s. If
+it still takes more, but the next doubling does not, it is a step, for example where another method is tried first: the test
+passes, and shows the figures. A form that bpe-encode refuses is skipped.
 
-    linear.py [NAME...]      those forms and texts whose names these are; needs BUILD
+    linear.py [NAME...]      the forms and texts of these names; needs BUILD
 """
 import json
 import os
@@ -26,12 +26,12 @@ EOT = "<|endoftext|>"
 # ---- Models ----
 
 def doubled(symbol, times):
-    """Merges of 2, 4, 8, ... of it, and what they make."""
+    """Merges that make 2, 4, 8, ... of the symbol."""
     return [[symbol * 2 ** i] * 2 for i in range(times)]
 
 
 def bpe(byte_level):
-    """Few merges, of what texts below have; tokens of characters have bytes to fall back to, and an unknown one."""
+    """A few merges that occur in the texts below; a model of characters has byte fallback and an unknown token."""
     space = lib.SPELLED[32] if byte_level else SPACE
     newline = lib.SPELLED[10] if byte_level else "\n"
     merges = doubled("a", 6) + doubled(space, 5) + doubled(newline, 3) + [["a", "b"], ["ab", "ab"], [space, "a"], ["b", "c"], ["c", "a"], ["1", "2"]]
@@ -47,7 +47,7 @@ def token(content, **flags):
 
 
 def model(steps=None, normalizer=None, tokens=(), byte_level=True, **settings):
-    """steps: of the pre_tokenizer; a list is followed by ByteLevel, if it does not end with one."""
+    """steps: the pre_tokenizer; ByteLevel is appended to a list that does not end with it."""
     made = {**bpe(byte_level), **settings}
     vocab, added = made["vocab"], []
     for t in [token(EOT), *tokens]:
@@ -117,7 +117,7 @@ FORMS = {
 # ---- Texts: n bytes of each, or a little less ----
 
 def filled(unit, before="", after=""):
-    """The unit again and again."""
+    """The unit, repeated."""
     size = len(unit.encode())
     return lambda n: before + unit * (n // size) + after
 
@@ -127,12 +127,12 @@ def one_in(unit, other, times):
 
 
 def thirds(*units):
-    """A third of each, or whatever part there is."""
+    """Equal parts of each unit."""
     return lambda n: "".join(unit * (n // len(units) // len(unit.encode())) for unit in units)
 
 
 def mixed(n):
-    """Letters in an order that repeats late."""
+    """Letters in an order with a long period."""
     x, made = 1, []
     for _ in range(min(n, 1 << 16)):
         x = x * 1103515245 + 12345 & 0x7FFFFFFF
@@ -181,11 +181,11 @@ TEXTS = {
 # ---- Measuring ----
 
 class Refused(Exception):
-    """The text is: by a regex that takes too many steps."""
+    """bpe-encode refused the text: a regex takes too many steps."""
 
 
 def cpu(argv):
-    """User time of a program that must not fail in any other way than to refuse the text."""
+    """User time of a program. Its only permitted failure is to refuse the text."""
     actions = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions)
     _, status, used = os.wait4(pid, 0)
@@ -207,7 +207,7 @@ class Pair:
         return cpu(["bpe-encode", "-m", self.model, "-d", "u32", self.path])
 
     def length(self, n, seconds):
-        """From n on; and the time that it takes."""
+        """Doubles n until the text takes that many seconds; returns n and its time."""
         took = self.seconds(n)
         while n < LONGEST and took < seconds:
             n *= 2
@@ -219,7 +219,7 @@ class Pair:
         return [statistics.median(some) for some in zip(*times)]
 
     def check(self):
-        """Whether it is linear, and the figures."""
+        """Whether the time is linear, and the figures."""
         n, once = self.length(FIRST, SECONDS)
         twice = self.seconds(2 * n)
         if twice > SURE * once and twice > SECONDS:
@@ -236,7 +236,7 @@ def main():
     names = sys.argv[1:]
     unknown = set(names) - set(FORMS) - set(TEXTS)
     if unknown:
-        raise SystemExit(f"linear.py: no form and no text is called {' '.join(unknown)}")
+        raise SystemExit(f"linear.py: unknown form or text: {' '.join(unknown)}")
     assert not set(FORMS) & set(TEXTS)
     forms, texts = ([name for name in every if name in names] or list(every) for every in (FORMS, TEXTS))
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as place:

@@ -1,9 +1,9 @@
-"""measure.py - rows of measurements, and goals: what they name is run in turn, round after round, and compared.
+"""measure.py - rows of measurements, and goals: everything they name is run alternately, round after round, and compared.
 
 A quantity is "METRIC SUBJECT TEXT", or the difference of two, "... - METRIC SUBJECT TEXT". Subjects and texts are those of
 the suite. Metrics: wall, cpu (s), rss (bytes), rss_mb, speed, rate (MB per second of wall, of CPU; the MB are those of the
-documents as plain text, whatever the form of the text), and what else a subject says. A goal compares a quantity with a factor
-times another quantity, or (against None) with a number; one without op only shows the ratio."""
+documents as plain text, in any form of the text), and others that a subject returns. A goal compares a quantity with a factor
+times another quantity, or (against None) with a number; a goal without op only shows the ratio."""
 import collections
 import os
 import shutil
@@ -31,29 +31,29 @@ def beside(against):
     return Goal(None, None, against)
 
 
-# What a program that measures is about. peers: packages of PyPI; peer: how the names of subjects that need them begin;
-# leaves_out: quantities that --quick passes over; out: the name of what is written in $BUILD. once: how the names of subjects
-# begin that are run once if they take long (else the peers); table: makes the table of all (else report.table); keep: whether
-# figures may be kept (else if there is a CORPUS); venv: where the peers are, if others have other versions.
+# A suite of measurements. peers: packages from PyPI; peer: prefixes of the subjects that need them; leaves_out: quantities that
+# --quick skips; out: base name of the results in $BUILD; once: prefixes of the subjects that are run only once if they take long
+# (default: the peers); table: makes the table (default: report.table); keep: whether to write figures.txt (default: if CORPUS is
+# set); venv: build directory of the venv, for other versions of the peers.
 Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out once table keep venv",
                                defaults=[None, None, None, BUILD])
-# One goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets.
+# Rows that need to meet only one goal: 1.8 on two cores, or as much as a loop that only computes gets.
 ENOUGH = {"cores", "encode-cores"}
 
 
 def terms(quantity):
-    """(metric, subject, text) of each term."""
+    """The (metric, subject, text) of each term."""
     return [tuple(term.split()) for term in quantity.split(" - ")]
 
 
 def wanted(rows):
-    """What the rows name, each (subject, text) once, in their order."""
+    """Each (subject, text) that the rows name, once, in order."""
     quantities = [q for r in rows for q in (r.ours, *(g.against for g in r.goals)) if q]
     return list(dict.fromkeys((subject, text) for q in quantities for _, subject, text in terms(q)))
 
 
 def measure(suite, rows, runs, texts, samples, failures):
-    """Fills samples[subject, text], a list of what each run took; failures has why there is none."""
+    """Fills samples[subject, text], a list of what each run took, or failures[subject, text], the reason why it failed."""
     for n in range(runs):
         for subject, text in wanted(rows):
             done = samples[subject, text]
@@ -74,7 +74,7 @@ def measure(suite, rows, runs, texts, samples, failures):
 
 
 def values(quantity, samples, failures):
-    """The quantity in each round."""
+    """The values of a quantity, one for each round."""
     of_terms = []
     for metric, subject, text in terms(quantity):
         if (subject, text) in failures or not samples[subject, text]:
@@ -88,7 +88,7 @@ def values(quantity, samples, failures):
 
 
 def judge(goal, ours, samples, failures):
-    """A goal in figures: what it is compared with, the ratio, and whether it is met."""
+    """A goal with its figures: those it is compared with, the ratio, and whether it is met."""
     theirs = values(goal.against, samples, failures) if goal.against else [1.0]
     if len(theirs) == len(ours):
         ratio = statistics.median(a / b for a, b in zip(ours, theirs))
@@ -117,13 +117,13 @@ def results(rows, samples, failures):
 
 
 def select(suite, quick, keys):
-    """The rows asked for; --quick leaves out what takes long, also single goals."""
+    """The requested rows; --quick omits rows, and single goals, that take long."""
     rows = [r for r in suite.rows if not keys or r.key in keys]
     if quick:
         rows = [r._replace(goals=[g for g in r.goals if not suite.leaves_out.search(g.against or "")]) for r in rows
                 if not suite.leaves_out.search(r.ours)]
     if not rows:
-        sys.exit(f"bench: no such rows; there are {', '.join(dict.fromkeys(r.key for r in suite.rows))}")
+        sys.exit(f"bench: unknown rows; the rows are {', '.join(dict.fromkeys(r.key for r in suite.rows))}")
     return rows
 
 
@@ -135,7 +135,7 @@ def main(suite):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     samples, failures, load = collections.defaultdict(list), {}, os.getloadavg()[0]
     scratch = tempfile.mkdtemp(prefix="bpe-bench-")
-    ENV["TMPDIR"] = scratch  # what is killed in the middle leaves nothing elsewhere
+    ENV["TMPDIR"] = scratch  # killed programs leave their files here
     try:
         if suite.peer and any(s.startswith(suite.peer) for s, _ in wanted(rows)):
             make_venv(suite.peers, suite.venv)
@@ -145,7 +145,7 @@ def main(suite):
         except KeyboardInterrupt:
             note("")
             interrupted = True
-            print("bench: interrupted; what there is:", file=sys.stderr)
+            print("bench: interrupted; results so far:", file=sys.stderr)
         all_results = list(results(rows, samples, failures))
         head = report.machine(suite.peers, texts, [text for _, text in wanted(rows)], runs, load)
     finally:

@@ -1,9 +1,9 @@
-/* pcre2_loop.c - the time that PCRE2 takes for matching only: the bound that scanners are compared with.
+/* pcre2_loop.c - measures the time of PCRE2 for matching only: the bound for scanners.
  *
  *     pcre2_loop REGEX FILE
  *
- * The file (valid UTF-8) is in memory; the regex (UTF, UCP, JIT) is run over each document, which ends at
- * <|endoftext|>. Nothing is done with a match. Prints bytes, matches, and the CPU seconds of the loop alone.
+ * Reads the file (valid UTF-8) into memory and runs the regex (UTF, UCP, JIT) over each document, which ends at
+ * <|endoftext|>. Matches are only counted. Prints bytes, matches, and the CPU seconds of the loop only.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -36,7 +36,7 @@ static unsigned char *slurp(const char *path, size_t *len)
     return p;
 }
 
-/* Matches from start to end of a document; returns the number of matches. */
+/* Matches a document from start to end; returns the number of matches. */
 static size_t match_all(const pcre2_code *code, pcre2_match_data *data, const unsigned char *p, size_t len)
 {
     const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);

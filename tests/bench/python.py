@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""python.py [--quick] - make bench-python: times the Python package beside others; see bench.py.
+"""python.py [--quick] - make bench-python: times the Python package, compared with others; see bench.py.
 
-The calls are those of python_call.py, in a venv; the package is that of this directory, over the programs in $BUILD. What one core
-does is compared by CPU time."""
+The calls are those of python_call.py, in a venv; the package is that of this source tree, with the programs in $BUILD. The work of
+one core is compared by CPU time."""
 import json
 import os
 import re
@@ -39,7 +39,7 @@ QUICK_LEAVES_OUT = re.compile(r"multi|tokenizers|stream-")
 
 
 def call(t, *arguments):
-    """What python_call.py says."""
+    """Runs python_call.py; returns its report."""
     if not harness.venv["bin"]:
         raise Failure(harness.venv["why"])
     argv = ["env", f"PYTHONPATH={TOP}/pipelines/python", harness.venv["bin"] + "/python3", HERE + "/python_call.py", *arguments]
@@ -71,7 +71,7 @@ def import_time(t, *_):
         argv = [harness.venv["bin"] + "/python3" if harness.venv["bin"] else sys.executable, "-c", IMPORT]
         made = subprocess.run(argv, env=env, stdout=subprocess.PIPE, check=True)
         return float(made.stdout)
-    # with bytecode, as an installed package has it; the first writes it
+    # With bytecode, like an installed package; the first import writes it.
     env = dict(ENV, PYTHONPATH=f"{TOP}/pipelines/python", PYTHONPYCACHEPREFIX=t.tmp("pycache"), PYTHONDONTWRITEBYTECODE="")
     return {"ms": statistics.median(once() for _ in range(15))}
 

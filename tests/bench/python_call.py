@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""python_call.py WHAT MODEL CORES TEXT - for python.py, in the venv: a call from Python, timed.
+"""python_call.py WHAT MODEL CORES TEXT - for python.py, in the venv: times a call from Python.
 
-WHAT: bpetools, tokenizers, gigatoken, snaptokens, snaptokens_flat: the documents of TEXT, a list of str, to arrays of numpy, on as many cores;
-train: bpetools.train_from_iterator of that list, 32000 tokens; stream: the same of documents that are made one by one, 1 GB of
-them, with MODEL as the vocabulary's size. Prints a line of JSON: wall and CPU seconds of the call (its processes included), the peak
-of memory in bytes (of this process), and the number of ids.
+WHAT is one of
+- bpetools, tokenizers, gigatoken, snaptokens, snaptokens_flat: encode the documents of TEXT, a list of str, to numpy arrays on CORES cores;
+- train: bpetools.train_from_iterator on that list, 32000 tokens;
+- stream: the same on documents that are generated one by one, 1 GB of them, with MODEL as the vocabulary's size;
+- call: encode TEXT itself; prints microseconds, the minimum of twenty means of 20,000 calls.
 
-call: microseconds of encode of TEXT itself, the least mean of twenty times 20,000 calls."""
+Prints a line of JSON: wall and CPU seconds of the call (including child processes), peak memory in bytes (of this process), and
+the number of ids."""
 import json
 import os
 import resource
@@ -28,8 +30,8 @@ def cpu():
 
 
 def batch_call(what, model, cores):
-    """What encodes a list, and says how many ids there are."""
-    import numpy as np  # its threads spin for a tenth of a second: before documents are read
+    """A function that encodes a list, and returns the number of ids."""
+    import numpy as np  # before documents are read, because its threads spin for a tenth of a second
     if what == "bpetools":
         import bpetools
         tok = bpetools.Tokenizer(model)
@@ -44,7 +46,7 @@ def batch_call(what, model, cores):
         return lambda texts: sum(len(np.asarray(ids)) for ids in tok.encode_batch(texts, parallel=cores > 1))
     import snaptokens
     tok = snaptokens.Tokenizer.from_file(model)
-    if what == "snaptokens_flat":  # all ids as one bytes, and offsets
+    if what == "snaptokens_flat":  # all ids as one bytes object, and offsets
         return lambda texts: len(np.frombuffer(tok.encode_batch_flat(texts, add_special_tokens=False)[0], np.uint32))
     return lambda texts: sum(len(np.array(e.ids, np.uint32)) for e in tok.encode_batch(texts, add_special_tokens=False))
 
@@ -61,7 +63,7 @@ def of_call(model, text):
 
 
 def many_documents(path):
-    """Those of a text, again and again, up to 1 GB; one is in memory at a time."""
+    """The lines of a text in groups of 50, repeated up to 1 GB; one group is in memory at a time."""
     size = 0
     while size < BIG:
         with open(path, encoding="utf-8") as f:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""scale.py - make bench-scale: what each stage costs as the work grows, what spreading it over processes costs, and whether
-bpe plan foresees it.
+"""scale.py - make bench-scale: the cost of each stage as the work grows, the cost of spreading it over processes, and whether
+bpe plan predicts them.
 
-Text made by text_make, 100 MB, 1 GB and 10 GB, through bpe train, bpe encode and bpe shard as they are, by 1 and 2
-processes. Each program in them is run by `used`, which writes down what it took; what the whole took beyond that is the
-fan-out's: bpe, the shell, xargs and split, GNU parallel. Peaks are of one process, the largest.
+Text made by text_make, 100 MB, 1 GB and 10 GB, goes through bpe train, bpe encode and bpe shard, unmodified, with 1 and 2
+processes. Each program that they start is run by `used`, which logs the resources it takes. The rest of the total is the overhead of
+the fan-out: bpe, the shell, xargs and split, GNU parallel. Peaks are those of the largest single process.
 
-bpe plan, from samples of 1, 10 and 100 MB of texts that are ten times as large and larger, is held against what the programs
-then take; with a CORPUS also on real text.
+The estimates of bpe plan, from samples of 1, 10 and 100 MB of texts at least ten times as large, are compared with what the
+programs take; with a CORPUS, also on real text.
 
-Environment, besides that of bench.py: SIZES (default "100M 1G 10G"; bytes are decimal), PROCESSES (default "1 2"), RUNS
-(default 3; what takes more than 20 s is run once). The text and what is made of it take 1.7 times its size in TMPDIR."""
+Environment, in addition to that of bench.py: SIZES (default "100M 1G 10G"; units are decimal), PROCESSES (default "1 2"), RUNS
+(default 3; runs of more than 20 s are not repeated). The text and the files made from it take 1.7 times its size in TMPDIR."""
 import contextlib
 import json
 import os
@@ -36,7 +36,7 @@ WORKERS = ("bpe-count", "bpe-encode")
 
 
 class Texts(corpus.Texts):
-    """Texts that are named by their size: each begins with the smaller ones. Real ones: see corpus.py; and both in one."""
+    """Synthetic texts, named by their size; each begins with the smaller ones. Real texts: see corpus.py; real is en and multi."""
 
     def real(self):
         path = self.tmp("real.txt")
@@ -53,7 +53,7 @@ class Texts(corpus.Texts):
         return [path]
 
     def model(self):
-        """For encoding: of the smallest text."""
+        """The model for encoding, trained on the smallest text."""
         def make():
             path = self.tmp("model.json")
             run("bpe", "train", "-v", VOCABULARY, "-o", path, self.path(SIZES[0]))
@@ -61,7 +61,7 @@ class Texts(corpus.Texts):
         return self.fact("model", make)
 
     def links(self):
-        """A directory in which each program is run by `used`."""
+        """A directory in which each program is a link to `used`."""
         def make():
             directory = self.tmp("bin")
             os.mkdir(directory)
@@ -69,13 +69,13 @@ class Texts(corpus.Texts):
                 os.symlink(os.path.join(BUILD, "tests", "bench", "used"), os.path.join(directory, program))
             for name in "pipelines", "man":
                 os.symlink(os.path.join(BUILD, name), os.path.join(directory, name))
-            shutil.copy(os.path.join(BUILD, "bpe"), directory)  # it starts the programs beside it
+            shutil.copy(os.path.join(BUILD, "bpe"), directory)  # it starts the programs in its directory
             return directory
         return self.fact("links", make)
 
 
     def distinct(self, name):
-        """Its distinct pretokens, counted."""
+        """The number of distinct pretokens of a text."""
         def make():
             path = self.tmp("distinct")
             shell('bpe-chunk "$2" | split -n r/2 --filter=bpe-count | bpe-sum | bpe-view | grep -c "^[0-9]" > "$1"', path, self.path(name))
@@ -97,7 +97,7 @@ def n_bytes(name):
 
 @contextlib.contextmanager
 def written_down(t):
-    """Where what the programs used is written while this lasts."""
+    """The file in which `used` logs the programs, while the context is open."""
     path, before = t.tmp("used"), ENV["PATH"]
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
@@ -110,7 +110,7 @@ def written_down(t):
 
 
 def read_used(path):
-    """{program: what its processes used}."""
+    """Reads the log: {program: the sums and maxima of its processes}."""
     stages = {}
     with open(path) as f:
         for line in f:
@@ -123,8 +123,8 @@ def read_used(path):
 
 
 def staged(t, name, processes, *argv):
-    """A run of a script: what all took, and each stage; fan_out: CPU seconds that no stage took; first: seconds until the
-    first process that does the work is there; idle: the part of the work's time in which its processes did not compute."""
+    """Runs a command; returns what the whole and each stage took. fan_out: CPU seconds outside the stages; first: seconds until the
+    first worker starts; work: seconds from then until the last one ends; idle: the part of that time in which workers do not compute."""
     with written_down(t) as path:
         begin = time.monotonic()
         took = run(*argv)
@@ -158,7 +158,7 @@ def shard(processes):
 
 
 def plan(sample):
-    """What bpe plan says of a text, and what is to be compared with it but the runs of bpe train."""
+    """The estimates of bpe plan for a text, and the measured figures to compare them with, except those of bpe train."""
     def subject(t, name):
         said = t.tmp("plan.json")
         took = run("bpe", "plan", "--json", "-j", str(PROCESSES[-1]), "-v", VOCABULARY, f"--sample={sample}", t.path(name), output=said)
@@ -186,7 +186,7 @@ FAN_OUT = {"auto": "bpe", "xargs": "xargs, split", "parallel": "GNU parallel", "
 
 
 def median(runs, *path):
-    """Of a number that is found in each run by these keys; None if it is not there."""
+    """The median over the runs of the number at these nested keys; None if a run lacks it."""
     def find(value):
         for key in path:
             value = value.get(key, {})
@@ -200,7 +200,7 @@ def seconds(x):
 
 
 def stage_cells(runs, stage, size):
-    """CPU seconds, MB of text a CPU second, and the peak in MB."""
+    """CPU seconds, MB of text per CPU second, and the peak in MB."""
     cpu, rss = median(runs, "stages", stage, "cpu"), median(runs, "stages", stage, "rss")
     if cpu is None:
         return "-", "-", "-"
@@ -208,7 +208,7 @@ def stage_cells(runs, stage, size):
 
 
 def staged_runs(sample):
-    """Those of the tables of stages."""
+    """The runs that belong in the tables of stages."""
     return [r for r in sample["runs"] if "stages" in r] if sample["text"] in SIZES else []
 
 
@@ -246,7 +246,7 @@ def fan_out_lines(samples):
 
 
 def plan_lines(samples):
-    """What was foreseen, as a part of what was found."""
+    """Estimates divided by measurements."""
     yield ("text", "sample", "distinct", "plan", "in the range", "held-out", "counts", "sum", "MB: count", "sum", "merge",
            "CPU s: count", "sum", "merge", "all, s")
     runs = {(s["subject"], s["text"]): s["runs"] for s in samples}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""shard.py [--quick] - make bench-shard: times bpe-shard and bpe shard beside others; see bench.py.
+"""shard.py [--quick] - make bench-shard: times bpe-shard and bpe shard, compared with others; see bench.py.
 
-Ours: from start to end, shards on disk (the directory is complete and synced). Theirs: the call that tokenizes and writes. All
-write to memory (/dev/shm) where there is room."""
+Ours: from start to end, when the directory of shards is complete and synced. Theirs: the call that tokenizes and writes. All
+write to memory (/dev/shm) if it has enough space."""
 import glob
 import os
 import re
@@ -13,7 +13,7 @@ import encode
 from harness import HERE, Failure, memory_of_session, run, run_peer, shell
 from measure import Row, Suite, at_least, at_most, beside, main
 
-IDS, A_DOCUMENT = 500_000_000, 600  # of the records that bpe-shard alone is measured on
+IDS, A_DOCUMENT = 500_000_000, 600  # of the records on which bpe-shard is measured separately
 PEER_SECONDS = 300
 
 ROWS = [
@@ -47,7 +47,7 @@ SIZES = {"200M": 100_000_000, "2G": 1_000_000_000, "20G": 10_000_000_000}  # ids
 
 
 class Texts(encode.Texts):
-    """And records of tokens, where they are in memory if there is room."""
+    """The texts of encode.py, and token records, which are in memory if it has enough space."""
 
     def __init__(self, scratch):
         super().__init__(scratch)
@@ -60,7 +60,7 @@ class Texts(encode.Texts):
         if name != "four.jsonl":
             return super().made(name)
         files = [os.path.join(self.memory, "four", os.path.basename(f)) for f in self.files("parts.jsonl")[:4]]
-        os.makedirs(os.path.dirname(files[0]))  # datatrove reads all of a directory
+        os.makedirs(os.path.dirname(files[0]))  # datatrove reads a whole directory
         for copy, f in zip(files, self.files("parts.jsonl")):
             shutil.copyfile(f, copy)
         return files
@@ -71,12 +71,12 @@ class Texts(encode.Texts):
         return path
 
     def size(self, name):
-        if name == "four.jsonl":  # of 10 MB of text each
+        if name == "four.jsonl":  # its share of the text, which is 10 MB per file
             return super().size("parts.jsonl") * sum(map(os.path.getsize, self.files(name))) / sum(map(os.path.getsize, self.files("parts.jsonl")))
         return 1 if name in SIZES or name in ("0", "1") else super().size(name)
 
     def out(self):
-        """A directory that is not there."""
+        """The name of an output directory, which does not exist."""
         path = os.path.join(self.memory, "shards")
         shutil.rmtree(path, ignore_errors=True)
         shutil.rmtree(path + ".log", ignore_errors=True)
@@ -84,27 +84,27 @@ class Texts(encode.Texts):
 
 
 def total(directory):
-    """Bytes of ids in a directory, as far as files show it."""
+    """The bytes of the files with ids in a directory."""
     return sum(os.path.getsize(f) for end in ("npy", "bin") for f in glob.glob(f"{directory}/*.{end}"))
 
 
 # ---- Subjects ------------------------------------------------------------------------------------------------------
 
 def alone(*options):
-    """On one core, from a file of records."""
+    """bpe-shard on one core, from a file of records."""
     def work(t, name):
         out = t.out()
         took = run("taskset", "-c", str(max(os.sched_getaffinity(0))), "bpe-shard", "-o", out, *options, t.path(name))
         if total(out) < 2 * IDS:
-            raise Failure("not all ids are there")
+            raise Failure("ids are missing in the shards")
         shutil.rmtree(out)
         return dict(took, gb=2e-9 * IDS / took["wall"], gb_cpu=2e-9 * IDS / took["cpu"])
     return work
 
 
 def part(tokens):
-    """The line by hand; how much of its CPU time bpe-shard takes. tokens: in a shard. The last one, which is short, is read
-    again for its checksum, as its header is only known then."""
+    """The pipeline without bpe, and the share of its CPU time that bpe-shard takes. tokens: per shard. The last shard, which is
+    short, is read again for its checksum, because its header is only known at the end."""
     def work(t, name):
         out = t.out()
         script = ('bpe-chunk -m "$2" "${@:5}" | split -n r/2 --filter="bpe-encode -m \\"$2\\" --eot=after" | '
@@ -146,7 +146,7 @@ def peer(which):
 
 
 def flow(*options):
-    """From a generator, shards taken away as soon as they are there."""
+    """From a generator; shards are deleted as soon as they appear."""
     def work(t, name):
         out = t.out()
 

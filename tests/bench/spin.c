@@ -1,5 +1,5 @@
-/* spin.c - computes without using memory, always the same amount: two copies at once show how much two cores can do
- * here. */
+/* spin.c - does a fixed amount of computation without using memory. Two copies at the same time show how much two cores
+ * can do on this machine. */
 #include <stdint.h>
 #include <stdio.h>
 

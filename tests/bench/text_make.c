@@ -1,19 +1,19 @@
-/* text_make - natural-looking text of any size, several hundred MB/s: for measuring how the work grows.
+/* text_make - makes natural-looking text of any size, at several hundred MB/s: for measuring how the work grows.
  *
  *     text_make SIZE [SEED [BETA]]
  *
- * About SIZE bytes (1G is 2^30; the last document is complete), the same for the same seed; a longer text begins with
- * the shorter one. Documents of 5 KB on the average end with <|endoftext|>: paragraphs of sentences, lines of lists and
- * of code, with capitals, punctuation, numbers, some typographic and some Cyrillic characters.
+ * Writes about SIZE bytes (1G is 2^30; the last document is complete), the same for the same seed; a longer text begins
+ * with the shorter one. Documents of 5 KB on average end with <|endoftext|>. They consist of paragraphs of sentences,
+ * lines of lists and of code, with capitals, punctuation, numbers, some typographic and some Cyrillic characters.
  *
- * Words are drawn from a distribution without an end, so that new ones come however long the text gets. A word is a
- * rank, and the share of all words beyond rank r is T(r): lines between KNOTS on logarithmic axes, flat where words are
- * frequent and steeper after that, as of real text (Zipf's law with two exponents); at the end a power,
- * r^-((1-BETA)/BETA). With such a tail the number of distinct words in n words grows as n^BETA (Heaps' law). A rank is
- * drawn as the r with T(r) = u, u uniform. How a word is spelled follows from its rank alone: the rank's digits are
- * syllables. No memory is taken for words that came before.
+ * Words are drawn from an infinite distribution, so a text of any length has new ones. A word is a rank, and T(r) is
+ * the share of all words beyond rank r: straight lines between KNOTS on logarithmic axes, flat where words are frequent
+ * and then steeper, as in real text (Zipf's law with two exponents), and at the end a power, r^-((1-BETA)/BETA). With
+ * this tail, the number of distinct words in n words grows as n^BETA (Heaps' law). To draw a rank, take the r with
+ * T(r) = u for a uniform u. The spelling of a word depends only on its rank, whose digits are syllables, so earlier
+ * words need no memory.
  *
- * It is no language: neighbours are independent, but that a document repeats some of its words. /
+ * It is not a language: adjacent words are independent, except that a document repeats some of its words.
  */
 #include "base/sys/err.h"
 #include "base/sys/num.h"
@@ -28,16 +28,16 @@
 #include <unistd.h>
 
 enum {
-    SLOT_BITS = 17,  /* the uniform number's first bits: slots, of which most decide the rank */
-    WORDS = 1 << 14, /* words whose spelling is kept */
-    WORD = 64,       /* no word is longer */
+    SLOT_BITS = 17,  /* the first bits of the uniform number select a slot; most slots determine the rank */
+    WORDS = 1 << 14, /* words whose spelling is stored */
+    WORD = 64,       /* maximum length of a word */
     RECENT = 64,     /* words that a document repeats */
-    OUT = 1 << 20,   /* bytes written at once */
-    LINE = 16384,    /* no paragraph or line is longer */
-    DOCUMENT = 26,   /* paragraphs and lines of a document, on the average */
+    OUT = 1 << 20,   /* minimum bytes per write */
+    LINE = 16384,    /* maximum length of a paragraph or line */
+    DOCUMENT = 26,   /* paragraphs and lines of a document, on average */
 };
 
-/* T(rank); the tail goes on after the last one. */
+/* T(rank); the tail begins at the last one. */
 static const struct knot {
     double rank, beyond;
 } KNOTS[] = {{1, 1}, {8, 0.74}, {64, 0.52}, {512, 0.315}, {4096, 0.138}, {32768, 0.041}, {262144, 0.0095}};
@@ -56,9 +56,9 @@ struct spelled {
 };
 
 struct maker {
-    uint64_t state;         /* of the random numbers */
+    uint64_t state;         /* of the random number generator */
     double power[LAST + 1]; /* r ~ T^power after each knot */
-    uint16_t *slot;         /* the rank that a slot decides; 0: none */
+    uint16_t *slot;         /* the rank that a slot determines; 0: none */
     struct spelled *words, syllable[128], coda[8];
     uint64_t recent[RECENT];
     char *out;
@@ -74,7 +74,7 @@ static uint64_t next_random(struct maker *m)
     return x ^ x >> 31;
 }
 
-/* Whether something happens that does so n times in 65536. */
+/* True n times in 65536. */
 static bool chance(struct maker *m, unsigned n)
 {
     return (next_random(m) & 0xFFFF) < n;
@@ -89,7 +89,7 @@ static void set_powers(struct maker *m, double beta)
     m->power[LAST] = -beta / (1 - beta);
 }
 
-/* The rank beyond which the share u of all words is; 0 < u <= 1. */
+/* The rank beyond which the share of words is u; 0 < u <= 1. */
 static uint64_t rank_at(const struct maker *m, double u)
 {
     int i = LAST;
@@ -118,12 +118,12 @@ static uint64_t draw_rank(struct maker *m)
     return rank ? rank : rank_at(m, share(x));
 }
 
-/* Of a word: one that the document had, or a new draw. */
+/* The rank of the next word: one that the document had, or a new draw. */
 static uint64_t next_rank(struct maker *m)
 {
     uint64_t x = next_random(m);
     uint64_t *one = &m->recent[x % RECENT];
-    if (x >> 61 || !*one) /* all but one of eight */
+    if (x >> 61 || !*one) /* in seven of eight cases */
         *one = draw_rank(m);
     return *one;
 }
@@ -137,7 +137,7 @@ static char *put(char *p, const char *s)
     return p;
 }
 
-/* The same with a copy of constant length, so p must have room for that. */
+/* The same with a copy of constant length, for which p must have room. */
 static char *put_spelled(char *p, const struct spelled *s)
 {
     memcpy(p, s->letters, sizeof s->letters);
@@ -151,8 +151,8 @@ static struct spelled spelled(const char *first, const char *second)
     return s;
 }
 
-/* One rank, one word: 1024 of one syllable, then 128 times as many of two, and so on; three bits are the end of the
- * word. In each class they are in no order, by products that keep all bits apart. */
+/* Writes the word of a rank. Different ranks give different words: 1024 of one syllable, then 128 times as many of two,
+ * and so on; three bits select the end of the word. Invertible products shuffle the words of each class. */
 static char *put_spelling(const struct maker *m, char *p, uint64_t rank)
 {
     unsigned bits = 10;
@@ -256,7 +256,7 @@ static char *put_paragraph(struct maker *m, char *p)
     return p;
 }
 
-/* A line of a program: name.name(name, number); */
+/* A line of code: name.name(name, number); */
 static char *put_code(struct maker *m, char *p)
 {
     uint64_t x = next_random(m);
@@ -273,7 +273,7 @@ static char *put_code(struct maker *m, char *p)
     return put(p, x & 8 ? ");\n" : ") {\n");
 }
 
-/* A line of a list, or of a table. */
+/* A line of a list or a table. */
 static char *put_item(struct maker *m, char *p)
 {
     uint64_t x = next_random(m);

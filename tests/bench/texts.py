@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""texts.py - makes the large texts of the benchmarks, the same for the same inputs. Documents end with <|endoftext|>.
+"""texts.py - makes the large texts of the benchmarks; equal inputs give equal texts. Documents end with <|endoftext|>.
 
-texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, then each file named on standard input
-                                  (names end with NUL) that is UTF-8 as one document, then TEXTs again, changed, until
-                                  there is enough. All documents are shuffled: a prefix is text of the same kind.
-texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and joined, and numbers,
-                                  by Zipf's law.
-texts.py language OUT NAME TEXT   the documents of TEXT most of whose letters are of that language's script.
-texts.py hostile OUT KIND BYTES   letter: one; spaces; rules: lines of dashes, of any lengths; random: lower-case letters, and spaces
-                                  now and then; solid: letters alone; ideographs: all of Unicode's first block of them, again and
-                                  again, in any order. All but rules and random are one pretoken.
-texts.py many OUT N TEXT          the names of N files of 1 kB of TEXT, in OUT.files: a thousand in each directory."""
+texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs; then each file that is valid UTF-8, as one document,
+                                  from a list on standard input (names end with NUL); then TEXTs again, changed, until
+                                  the size is reached. Documents are shuffled, so a prefix is text of the same kind.
+texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes or joined, and numbers,
+                                  distributed by Zipf's law.
+texts.py language OUT NAME TEXT   the documents of TEXT with most letters in that language's script.
+texts.py hostile OUT KIND BYTES   letter: one letter, repeated; spaces; rules: lines of dashes, of random lengths; random: random
+                                  lower-case letters with some spaces; solid: only letters; ideographs: all of Unicode's first
+                                  block of them, repeatedly, in random order. Except for rules and random, each is one pretoken.
+texts.py many OUT N TEXT          makes N files of 1 kB of TEXT in OUT.files, a thousand per directory; OUT lists them."""
 import collections
 import hashlib
 import itertools
@@ -29,7 +29,7 @@ def documents(paths):
 
 
 def sources(names):
-    """Files that are text, each content once."""
+    """The contents of the files that are text, without duplicates."""
     seen = set()
     for name in names:
         try:
@@ -45,7 +45,7 @@ def sources(names):
 
 
 def changed(texts):
-    """The documents again, words in reverse; in every fourth the letters are others, so that new words come, too."""
+    """The documents again, endlessly, with their words in reverse order. Every fourth has its letters shifted, which makes new words."""
     for n in itertools.count(1) if texts else ():
         shift = n % 25 + 1
         lower, upper = (bytes(range(a, a + 26)) for a in (97, 65))
@@ -75,8 +75,8 @@ SUFFIXES = "s ed ing ly er ers ness ment able ful less ish ion ions ize izes ize
 
 
 def invented(stems, rng):
-    """Words without end, real ones first: then real ones with affixes, in capitals, with numbers, joined. Some 12 bytes each,
-    as the distinct pretokens of a large crawl."""
+    """Endless words: first real ones, then real ones with affixes, in capitals or joined, and numbers. They have about 12 bytes,
+    like the distinct pretokens of a large crawl."""
     yield from stems
     while True:
         stem, dice = stems[int(len(stems) * rng.random() ** 3)], rng.random()
@@ -103,7 +103,7 @@ def words(out, n, *texts):
         if len(vocabulary) >= n:
             break
         vocabulary[word] = None
-    # The word of rank r occurs top / r times, evenly over the documents; six in ten occur once.
+    # The word of rank r occurs top / r times, evenly distributed over the documents; six in ten occur once.
     top, pages = 0.4 * n, [[] for _ in range(max(n // 2000, 1))]
     for rank, word in enumerate(vocabulary, 3):
         count = max(int(top / rank), 1)
@@ -116,7 +116,7 @@ def words(out, n, *texts):
 
 
 def page_of(words, line=20):
-    """Each line and each word begins with a space: no word is two pretokens, with and without."""
+    """Each word begins with a space, also at the start of a line, so that no word becomes two pretokens, with and without a space."""
     mixed = [w for k in range(line) for w in words[k::line]]
     lines = (" " + " ".join(mixed[i:i + line]) + "\n" for i in range(0, len(mixed), line))
     return "".join(lines).encode() + EOT + b"\n"
@@ -137,7 +137,7 @@ SCRIPTS = {"japanese": "\u3040-\u30ff\u4e00-\u9fff", "chinese": "\u4e00-\u9fff",
 
 
 def language(out, name, path):
-    """Japanese is what has kana among its ideographs."""
+    """Text with ideographs and kana is Japanese."""
     script, kana, visible = re.compile(f"[{SCRIPTS[name]}]"), re.compile("[\u3040-\u30ff]"), re.compile(r"\S")
 
     def belongs(text):
@@ -154,7 +154,7 @@ def hostile(out, kind, size):
     ideographs = [chr(c) for c in range(0x4E00, 0xA000)]
 
     def some():
-        """A part of the text; many make it all."""
+        """A part of the text, which consists of many parts."""
         if kind == "rules":
             return b"".join(b"-" * rng.randint(1, 3000) + b"\n" for _ in range(100))
         if kind == "ideographs":

@@ -1,9 +1,9 @@
-/* token_make - token records of any size, as bpe-encode would write them for a corpus: for measuring bpe-shard.
+/* token_make - makes any amount of token records, as bpe-encode would write them for a corpus: for measuring bpe-shard.
  *
  *     token_make N IDS [PIECE [WIDTH]]
  *
- * N ids, in documents of IDS ids on the average; IDS 0: N documents without ids. In pieces of about PIECE ids (default
- * 16,777,216), a batch for each. An id has WIDTH bytes (2 or 4; default 2). They are made up, below 32,000; equal
+ * Writes N ids, in documents of IDS ids on average; with IDS 0, N documents without ids. Each piece of about PIECE ids
+ * (default 16,777,216) is a batch. An id has WIDTH bytes (2 or 4; default 2) and is a random number below 32,000. Equal
  * arguments give the same ids and documents.
  */
 #include "base/sys/hash.h"
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 enum {
-    POOL = 1 << 20,  /* ids to take from, and at most in a document */
-    MARKS = 1 << 14, /* documents at once */
-    TEXT = 4,        /* bytes of text for each id, and for the end of a document */
+    POOL = 1 << 20,  /* ids to take from; maximum number of ids in a document */
+    MARKS = 1 << 14, /* documents written together */
+    TEXT = 4,        /* bytes of text per id, and for the end of a document */
 };
 #define MODEL 0x6D616465757021u
 
@@ -30,9 +30,9 @@ struct maker {
     struct buf rules, reading, name;
     unsigned char run[ID_LEN];
     unsigned char *ids;                           /* POOL ids, twice */
-    struct document_mark *mark;                   /* room for MARKS */
+    struct document_mark *mark;                   /* [MARKS] */
     uint64_t width, ids_a_document, offset, made; /* offset: bytes of text so far; made: ids, or documents */
-    uint64_t state;                               /* of the random numbers */
+    uint64_t state;                               /* of the random number generator */
 };
 
 static uint64_t next_random(struct maker *m)
@@ -50,7 +50,7 @@ static void make_ids(struct maker *m)
     }
 }
 
-/* The promise, the run's only source being of that size. */
+/* Writes the promise: one source of that size. */
 static int put_promise(struct maker *m, uint64_t size, struct err *e)
 {
     struct buf content = {0}, out = {0};
@@ -92,24 +92,24 @@ static int end_batch(struct maker *m, uint64_t begin, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* The ids of the next document. */
+/* The number of ids in the next document. */
 static uint64_t document_ids(struct maker *m)
 {
     return m->ids_a_document < 2 ? m->ids_a_document : 1 + next_random(m) % (2 * m->ids_a_document - 1);
 }
 
-/* Whether a piece that has so many ids and documents goes on. */
+/* Whether a piece with so many ids and documents continues. */
 static bool goes_on(const struct maker *m, uint64_t ids, uint64_t documents, uint64_t n)
 {
     return m->ids_a_document ? ids < n : documents < n;
 }
 
-/* A piece of whole documents, the first that have n ids; or, if they have none, n documents. */
+/* Writes a piece of whole documents: the first that have at least n ids together; if they have no ids, n documents. */
 static int put_piece(struct maker *m, uint64_t n, struct err *e)
 {
     const uint64_t begin = m->offset, from = next_random(m) % POOL;
     uint64_t ids = 0, documents = 0;
-    struct maker look = *m; /* the same random numbers twice: first how much text it will be */
+    struct maker look = *m; /* draw the same random numbers twice, at first only for the length of the text */
     for (; goes_on(m, ids, documents, n); documents++)
         ids += document_ids(&look);
     m->offset += TEXT * (ids + documents);

@@ -1,16 +1,15 @@
-/* used - a program run, and what it used written down: for measuring pipelines whose scripts start the programs
- * themselves.
+/* used - runs a program and logs the resources it used: for measuring pipelines in which a command starts the programs.
  *
  *     ln -s .../used bin/bpe-count; PATH=bin:$PATH USED=FILE USED_PROGRAMS=DIR bpe train ...
  *
- * Called as NAME, it runs DIR/NAME with the same arguments and descriptors, waits, and appends one line to FILE:
+ * When called as NAME, it runs DIR/NAME with the same arguments and descriptors, waits, and appends one line to FILE:
  *
  *     NAME PID START END CPU PEAK READ WRITTEN
  *
- * START and END are seconds of the clock CLOCK_MONOTONIC, CPU seconds, PEAK bytes of memory, READ and WRITTEN the bytes
- * that passed read(2), write(2) and their like (0 where /proc does not say). It ends as the program did. What it takes
- * itself, less than a millisecond, counts for who started it. A program that only shows its help (-h) is not written
- * down. */
+ * START and END are seconds of CLOCK_MONOTONIC, CPU is in seconds, PEAK in bytes of memory. READ and WRITTEN are the
+ * bytes that passed through read(2), write(2) and similar calls (0 if /proc does not show them). It exits with the
+ * program's status, or 128 plus the signal that killed it. Its own time, less than a millisecond, is attributed to the
+ * process that started it. A program that only shows its help (-h) is not logged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -40,7 +39,7 @@ static int fail(const char *what)
     return 71;
 }
 
-/* Of a process that has ended, and that nobody has waited for. */
+/* Bytes read and written by a process that has ended, but has not been reaped. */
 static struct bytes_moved moved(pid_t pid)
 {
     struct bytes_moved m = {0};
@@ -55,7 +54,7 @@ static struct bytes_moved moved(pid_t pid)
     return m;
 }
 
-/* One write, so that the lines of several processes stay whole. */
+/* Appends the line by one write, so that lines of several processes do not mix. */
 static int note(const char *name, pid_t pid, double start, double end, const struct rusage *u, struct bytes_moved m)
 {
     const char *path = getenv("USED");
