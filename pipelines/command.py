@@ -1,4 +1,4 @@
-# command.py - what the commands of the engines in Python share: options, what they need, and how they call bpe with a filter
+# command.py - shared by the engines in Python: options, requirements, and calling bpe with a filter
 import importlib.util
 import itertools
 import os
@@ -10,8 +10,8 @@ from failure import Failure, one_line
 
 
 def arguments(usage, names, flags=None):
-    """Of the command line: (options of these names, as pairs; the other words). An option is --name=value, or --name value.
-    Those of a filter, which has flags, end with the first word that is none. Prints the usage, and ends, if that is asked for."""
+    """Parses the command line into (options with these names, as pairs; the other words). An option is --name=value, or
+    --name value. With flags (of a filter), options end at the first word that is not one. -h and --help print the usage and exit."""
     given, others, words = [], [], iter(sys.argv[1:])
     for word in words:
         name, equals, value = word.partition("=")
@@ -32,13 +32,13 @@ def arguments(usage, names, flags=None):
         else:
             others += [word, *words]
     if flags is not None and not others:
-        raise Failure(64, "which command? see --help")
+        raise Failure(64, "missing COMMAND; see --help")
     return given, others
 
 
-# What bpe train and bpe shard do not do beside --via, by which an engine starts their processes.
+# Options that bpe train and bpe shard reject together with --via, with which an engine starts their processes.
 REFUSED = {
-    "train": {"--keep": "bpe tasks keeps what other machines count; leave it out"},
+    "train": {"--keep": "leave it out; to keep the counts of other machines, use bpe tasks"},
     "shard": dict.fromkeys(("--check", "--convert", "--list"), "give it to bpe-shard, which needs no text for it"),
 }
 for _refused in REFUSED.values():
@@ -46,14 +46,14 @@ for _refused in REFUSED.values():
 
 
 def all_other_options(command, *more):
-    """The end of the usage of an engine's command; `bpe complete` reads it."""
+    """The end of the usage of an engine's command. `bpe complete` parses it."""
     names = sorted({*REFUSED[command], *more})
-    return f"All other OPTIONs are those of bpe {command} (see its --help), but for {', '.join(names[:-1])} and {names[-1]}.\n"
+    return f"All other OPTIONs are those of bpe {command} (see its --help), except {', '.join(names[:-1])} and {names[-1]}.\n"
 
 
 def refuse(command, others, more=None):
-    """Fails if the other words have such an option, or the beginning of its name, which bpe would refuse by the name of another.
-    more: other options, and why they are refused."""
+    """Fails if the other words contain a refused option, or an abbreviation of it: the error of bpe would name --via, which the
+    user did not give. more: other refused options, and the reasons."""
     refused = {**REFUSED[command], **(more or {})}
     for word in itertools.takewhile(lambda word: word != "--", others):
         name = word.partition("=")[0]
@@ -68,7 +68,7 @@ def need_program(name):
 
 
 def need_module(name):
-    """Finds it without loading it. A directory of that name, as ray/ here, is no module, although Python imports it."""
+    """Finds a module without loading it. A directory with its name, such as ray/ here, does not count, although Python imports it."""
     found = importlib.util.find_spec(name)
     if not (found and found.origin):
         raise Failure(127, f"Python's {name} is not installed for {sys.executable}; pip install {name}")
@@ -83,11 +83,11 @@ def load(name):
 
 
 def filter_words(directory, given):
-    """fan_out.py in the directory, with these options."""
+    """The command line of fan_out.py in the directory, with these options."""
     return [sys.executable, os.path.join(directory, "fan_out.py"), *(f"--{name}={value}" for name, value in given)]
 
 
 def bpe_words(command, via, others):
-    """The command of bpe whose processes that count or encode are started by the filter."""
+    """A bpe command whose counting or encoding processes are started by the filter."""
     need_program("bpe")
     return ["bpe", command, f"--via={shlex.join(via)}", *others]

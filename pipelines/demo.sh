@@ -1,10 +1,10 @@
 #!/bin/bash
 # demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the pipeline of bpe(7),
-# describes the result, and encodes and decodes the text with it. Takes some seconds. VOCAB_SIZE is the size of the vocabulary,
-# MEGABYTES the most text to take.
+# describes the result, and encodes and decodes the text with it. Takes a few seconds. VOCAB_SIZE is the size of the vocabulary,
+# MEGABYTES the maximum amount of text.
 #
-# Exit status: 127 if something is not installed, 66 if there is no text, 70 if the decoded text differs; else that of
-# the pipeline.
+# Exit status: 127 if something is not installed, 66 if there is no text, 70 if the decoded text differs; otherwise that
+# of the pipeline.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-build}
@@ -19,9 +19,9 @@ for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe p
     command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
 done
 
-# Text by kind: what, megabytes at most, directories, names as for find -name. Large compressed files are left out:
-# lines in them that do not begin with a letter would make records longer than GNU parallel's block, about which it
-# warns each time.
+# Finds text of one kind: description, maximum megabytes, directories, patterns for find -name. Leaves out large compressed
+# files: their lines that do not begin with a letter would make records longer than GNU parallel's block, and it would warn
+# about each.
 found() {
     local what=$1 most=$2 where=$3 name args=()
     shift 3

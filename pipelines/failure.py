@@ -1,4 +1,4 @@
-# failure.py - what the scripts in Python share: what went wrong, as an exit status and one line
+# failure.py - errors in the Python scripts, as an exit status and one line
 import contextlib
 import os
 import re
@@ -6,7 +6,7 @@ import sys
 
 
 class Failure(Exception):
-    """The exit status, and the line to print."""
+    """An error: the exit status, and the line to print."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -18,14 +18,14 @@ def one_line(error):
 
 
 def say(program, message):
-    """A line on standard error, and no more of a progress line that another process shows there."""
+    """Prints a line on standard error, over a progress line of another process."""
     clear = "\r\033[K" if os.isatty(2) else ""
-    with contextlib.suppress(OSError):  # if nobody reads it, the exit status still says it
+    with contextlib.suppress(OSError):  # without a reader, the exit status still reports the error
         os.write(2, f"{clear}{program}: {message}\n".encode("utf-8", "surrogateescape"))
 
 
 def run(program, main):
-    """Ends with what main returns, or the failure in it."""
+    """Exits with the result of main, or with the failure that it raises."""
     try:
         sys.exit(main())
     except Failure as failure:

@@ -1,4 +1,4 @@
-# parquet_files.py - the files that pipelines/parquet reads, here or remote, by pyarrow; what goes wrong with them
+# parquet_files.py - opens the local and remote files of pipelines/parquet with pyarrow; their errors
 import functools
 import gc
 import os
@@ -11,16 +11,16 @@ from failure import Failure, one_line
 REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*://")
 
 
-# ---- pyarrow, imported when it is needed: -h must work without ----
+# ---- pyarrow, imported at first use, because -h must work without it ----
 
-# Not numpy, which pyarrow would import if it were there, nor pyarrow.parquet and pyarrow.compute, which are around what
-# is imported here: these take more than half of the time to start.
+# numpy, which pyarrow imports if it is installed, and the wrappers pyarrow.parquet and pyarrow.compute are not imported:
+# they take more than half of the startup time.
 
-needs_numpy = False  # pyarrow before 18.0 cannot do without
+needs_numpy = False  # True for pyarrow before 18.0
 
 
 def load(modules):
-    """What modules() returns that imports some of pyarrow."""
+    """Calls modules(), which imports parts of pyarrow, without importing numpy."""
     if needs_numpy or "numpy" in sys.modules:
         return modules()
     sys.modules["numpy"] = None
@@ -46,14 +46,14 @@ def load_kernels():
 
 @functools.cache
 def kernels():
-    """The module of pyarrow that calls kernels by their names."""
+    """The module of pyarrow that calls kernels by name."""
     return load(load_kernels)
 
 
 def need_pyarrow():
-    """Returns pyarrow."""
+    """Imports and returns pyarrow."""
     global needs_numpy
-    gc.disable()  # an import makes much that stays
+    gc.disable()  # importing makes many permanent objects
     try:
         return load(load_pyarrow)
     except ImportError:
@@ -69,7 +69,7 @@ def need_pyarrow():
         why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"does not load: {one_line(error)}"
         raise Failure(
             127,
-            f"pyarrow, by which Parquet is read, {why}; pip install pyarrow, in a venv whose python3 comes first on PATH"
+            f"pyarrow, which reads Parquet, {why}; pip install pyarrow, in a venv whose python3 comes first on PATH"
             f" (now {sys.executable})",
         ) from None
 
@@ -78,13 +78,13 @@ def need_pyarrow():
 
 
 class Source:
-    """A file that is there: its name, size, and how it is opened."""
+    """An existing file: its name, its size, and a function that opens it."""
 
     def __init__(self, name, size, opener):
         self.name, self.size, self.opener = name, max(size, 1), opener
 
     def open(self):
-        """What pyarrow.parquet.ParquetFile is around: read in steps, not whole row groups at once."""
+        """The reader that pyarrow.parquet.ParquetFile wraps, set to read in steps instead of whole row groups."""
         check = {"page_checksum_verification": True} if int(pa.__version__.split(".")[0]) >= 15 else {}
         reader = pq.ParquetReader()
         try:
@@ -95,11 +95,11 @@ class Source:
 
 
 def damaged(name, why):
-    return Failure(65, f"{name}: no Parquet file, or a damaged one: {why}")
+    return Failure(65, f"{name}: not a Parquet file, or damaged: {why}")
 
 
 def failure_of(name, error):
-    """What pyarrow, fsspec or the system says of a file, as one line and an exit status."""
+    """An error of pyarrow, fsspec or the system about a file, as one line and an exit status."""
     if isinstance(error, Failure):
         return error
     if isinstance(error, FileNotFoundError):
@@ -112,7 +112,7 @@ def failure_of(name, error):
         return Failure(66, f"{name}: cannot open: {error.strerror or one_line(error)}")
     if isinstance(error, OSError) and error.errno:
         return Failure(74, f"{name}: cannot read: {error.strerror or one_line(error)}")
-    if isinstance(error, pa.ArrowException) or type(error) is OSError:  # others are of connections
+    if isinstance(error, pa.ArrowException) or type(error) is OSError:  # other OSErrors are network errors
         return damaged(name, one_line(error))
     return Failure(74, f"{name}: cannot read: {type(error).__name__}: {one_line(error)}")
 
@@ -130,11 +130,11 @@ def local(name):
 
 
 def remote(name):
-    """The files of a remote name, which may have * in it."""
+    """The files with a remote name, which may contain *."""
     try:
         import fsspec
     except ImportError:
-        raise Failure(127, f"{name}: fsspec, by which remote files are read, is not installed; pip install fsspec") from None
+        raise Failure(127, f"{name}: fsspec, which reads remote files, is not installed; pip install fsspec") from None
     try:
         fs, path = fsspec.core.url_to_fs(name)
         names = sorted(fs.glob(path)) if "*" in name else [path]
@@ -144,10 +144,10 @@ def remote(name):
             sources.append(Source(shown, fs.size(path) or 1, lambda path=path: fs.open(path, "rb")))
     except (FileNotFoundError, ImportError) as error:
         raise failure_of(name, error) from None
-    except Exception as error:  # of whatever network it is
+    except Exception as error:  # the types differ by network protocol
         raise Failure(74, f"{name}: cannot open: {one_line(error)}") from None
     if not sources:
-        raise Failure(66, f"{name}: no such files")
+        raise Failure(66, f"{name}: no file matches")
     return sources
 
 

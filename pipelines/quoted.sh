@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# quoted.sh - for ssh/ and slurm/: words that a shell is to read
+# quoted.sh - for ssh/ and slurm/: quotes words for a shell
 
-# quoted WORD: as one word, whatever is in it.
+# quoted WORD: prints WORD quoted as a single word, whatever characters it contains.
 quoted() {
     printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/"
 }

@@ -1,6 +1,6 @@
-# records.py - reads records (bpe-records(5)) from a stream, for the engines in Python: whole ones only
+# records.py - reads whole records (bpe-records(5)) from a stream, for the engines in Python
 #
-# What is checked is where a record begins and ends. Checksum and content are for the programs, which get it as it is.
+# Only the boundaries of records are checked here. The programs that get the records check the checksum and content.
 import re
 
 from failure import Failure
@@ -11,7 +11,7 @@ MOST = 1 << 30  # bytes of a payload
 
 
 def wrong(record, offset):
-    """What is wrong with the bytes up to a line feed, or to the end of the stream; "" if they are a record."""
+    """An error message about the bytes up to a line feed, or to the end of the stream; "" if they are a record."""
     header, is_line = HEADER.match(record), record.endswith(b"\n")
     want = HEADER_LEN + int(header[1], 16) + 1 if header else HEADER_LEN
     if record[:1] != b"\xff" and offset:
@@ -49,7 +49,7 @@ def records_of(stream):
 
 
 def units_of(stream, size):
-    """The work of a task each: a record that says where text is (type R), or records of at least size bytes together."""
+    """The unit of work of each task: one record that refers to text (type R), or records of at least size bytes in total."""
     unit, n = [], 0
     for record in records_of(stream):
         unit.append(record)

@@ -1,4 +1,4 @@
-# vocab.mk - a tokenizer by make(1): each file of a corpus has a file of counts, and only changed files are counted again.
+# vocab.mk - trains a tokenizer with make(1): keeps the counts of each file, and counts only changed files again.
 #
 #     make -f /usr/local/share/bpetools/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
 #
@@ -6,9 +6,9 @@
 #   V       the size of the vocabulary             OUT    the model (default tokenizer.json)
 #   CHUNK   options of bpe-chunk: -p cl100k        MERGE  options of bpe-merge: --tie=lex
 #
-# When CHUNK changes all is counted again; when the list of files changes only the sum is made again; when V or MERGE
-# change, only the merges. All targets appear when they are complete. If a program fails, its message is shown, no target of it is
-# left, and make exits with 2.
+# If CHUNK changes, all files are counted again; if the list of files changes, only the sum is made again; if V or MERGE
+# change, only the merges. All targets appear when they are complete. If a program fails, its message is shown, its target is
+# removed, and make exits with 2.
 CORPUS ?=
 V      ?= 32000
 CHUNK  ?=
@@ -37,7 +37,7 @@ $(COUNTS): $(WORK)/%.counts: % $(WORK)/is.chunk
 	@mv $@.tmp $@
 
 $(WORK)/corpus.sum: $(COUNTS) $(WORK)/is.corpus
-	@test -n '$(strip $(COUNTS))' || { echo "which files? give CORPUS='a.txt b.txt'" >&2; exit 64; }
+	@test -n '$(strip $(COUNTS))' || { echo "missing CORPUS; for example CORPUS='a.txt b.txt'" >&2; exit 64; }
 	bpe-sum -- $(COUNTS) >$@.tmp || { code=$$?; rm $@.tmp; exit $$code; }
 	@mv $@.tmp $@
 

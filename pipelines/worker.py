@@ -1,5 +1,5 @@
-# worker.py - runs commands for the engines in Python; what a task does on a machine of the cluster, where this is sent to, so it
-# needs nothing but Python
+# worker.py - runs commands for the engines in Python: the task on a machine of the cluster. This file is sent to the machines, so
+# it uses only the standard library
 import ctypes
 import os
 import shutil
@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 
-ENDED = (0, 64, 65, 66, 70)  # of a command whose output is whole, and would be the same again
-PIECE = 1 << 20  # what is read and written at a time; the largest pipe that everybody may have
+ENDED = (0, 64, 65, 66, 70)  # exit statuses after which the output is complete, and a retry would give the same
+PIECE = 1 << 20  # bytes to read or write at a time; the largest pipe without privileges
 ENDS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 PR_SET_PDEATHSIG = 1
 
@@ -21,25 +21,25 @@ def write_whole(descriptor, data):
 
 
 def end_with_parent(parent):
-    """The system tells this process to end (SIGTERM) when its parent dies, or the thread of it that has started this one."""
+    """Asks the kernel to send SIGTERM to this process when its parent, or the thread that started this process, dies."""
     if ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(128 + signal.SIGTERM)
 
 
 def start(words, **how):
-    """A process that ends with this one, which has one thread and is small: to make it takes a copy of this one."""
+    """Starts a process that ends with this one. This process must have one thread, and be small, because it is forked."""
     parent = os.getpid()
     return subprocess.Popen(words, preexec_fn=lambda: end_with_parent(parent), **how)
 
 
 def status_of(child):
-    """Waits for it; its status as the shell has it."""
+    """Waits for a process; returns its exit status as a shell reports it."""
     status = child.wait()
     return status if status >= 0 else 128 - status
 
 
 def statuses_of(*children):
-    """Waits for all. What this process is told to end by, they are told, too, and then it ends; so are the others if one fails."""
+    """Waits for all. A signal that asks this process to end is passed on to them; then it exits. If one fails, terminates the others."""
     told, statuses = [], []
 
     def tell(number, _):
@@ -47,7 +47,7 @@ def statuses_of(*children):
         for child in children:
             child.send_signal(number)
 
-    for number in ENDS:  # before that, they end as this process does
+    for number in ENDS:  # until then, the children end together with this process
         signal.signal(number, tell)
     for child in children:
         statuses.append(status_of(child))
@@ -61,7 +61,7 @@ def statuses_of(*children):
 
 
 def signal_of(status):
-    """By which signal a process was killed, or 0."""
+    """The signal that killed a process, or 0."""
     return status - 128 if 128 < status < 128 + 65 else 0
 
 
@@ -70,9 +70,9 @@ def in_memory(name):
 
 
 def run_command(command, env, directory, records, out):
-    """Runs a command, with these variables set, in the directory, if that is there, with the records as standard input and the
-    file out as standard output: (its status as the shell has it, what it said). It is told to end if the process dies that has
-    started this one, as a worker of Ray outlives its node as long as a task takes. (What Ray kills, it kills with its children.)"""
+    """Runs a command with these environment variables, in the directory if it exists, with the records as standard input and
+    the file out as standard output. Returns (status as a shell reports it, standard error). The command is terminated if this
+    process loses its parent, because a Ray worker outlives its node for as long as a task takes. (Ray kills a worker with its children.)"""
     program = shutil.which(command[0], path=env["PATH"])
     if not program:
         return 127, f"{command[0]} is not on PATH"

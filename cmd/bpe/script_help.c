@@ -1,7 +1,7 @@
 /* script_help.c - reads the options of a command in another language from its --help, which has the format of
  * options_help.c. The --help of commands of engines also states which options of bpe train or bpe shard they take:
  *
- *     All other OPTIONs are those of bpe train (see its --help), but for --keep and --via.
+ *     All other OPTIONs are those of bpe train (see its --help), except --keep and --via.
  *
  * or continues with the --help of bpe tasks split, whose options they take.
  */
@@ -40,7 +40,7 @@ static int add_refused(struct rows *rows, const char *line, struct err *e)
 {
     char name[60];
     int rc = 0;
-    const char *list = strstr(line, " but for "), *p = list ? strstr(list, " --") : NULL;
+    const char *list = strstr(line, " except "), *p = list ? strstr(list, " --") : NULL;
     for (; p && rc == 0; p = strstr(p, " --")) {
         p += 3;
         snprintf(name, sizeof name, "%.*s", (int)strspn(p, "abcdefghijklmnopqrstuvwxyz-"), p);

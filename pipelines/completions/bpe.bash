@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# bpe.bash - completion for bpe and the programs bpe-*, in bash. What there is, bpe says itself (bpe complete).
+# bpe.bash - completion for bpe and the programs bpe-*, in bash. The candidates come from `bpe complete`.
 
 _bpe() {
     local words=() prefix="" value word i
     local -a found patterns
-    # Readline cuts words at = and :, which are parts of ours.
+    # Readline splits words at = and :, which bpe words may contain.
     for ((i = 0; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if ((i > 1)) && [[ $word == [=:] || ${COMP_WORDS[i - 1]} == [=:] ]]; then
@@ -25,7 +25,7 @@ _bpe() {
                     mapfile -t found < <(compgen -f -X "!$word" -- "$value")
                     COMPREPLY+=("${found[@]}")
                 done
-                # None of that kind: any file.
+                # Without a match, offer any file.
                 if ((${#COMPREPLY[@]})); then
                     mapfile -t found < <(compgen -d -- "$value")
                 else

@@ -1,6 +1,6 @@
-# bpe.fish - completion for bpe and the programs bpe-*, in fish. What there is, bpe says itself (bpe complete).
+# bpe.fish - completion for bpe and the programs bpe-*, in fish. The candidates come from `bpe complete`.
 
-# Files that begin with a value; those of some patterns, and directories, if there are any of that kind.
+# Files that begin with a value: directories and files that match the patterns, or all files if none matches.
 function __bpe_files
     set -l paths (__fish_complete_path $argv[1] | string split -f 1 \t)
     set -l kind

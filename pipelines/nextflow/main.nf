@@ -1,16 +1,16 @@
-// main.nf - a tokenizer, or shards, by Nextflow, from tasks of bpe tasks.
+// main.nf - trains a tokenizer, or makes shards, with Nextflow, by the tasks of bpe tasks.
 //
 //     nextflow run main.nf --corpus 'data/*.txt' --vocab 32000
 //     nextflow run main.nf --corpus 'data/*.txt' --model tokenizer.json --out shards
 //
-//   corpus  the files: a pattern                   work   where results are kept (default tasks.work; with model
+//   corpus  the files: a glob pattern              work   where results are kept (default tasks.work; with model
 //   vocab   the size of the vocabulary                    encode.work)
-//   model   encode by this model                   out    the model (default tokenizer.json), or the shards (shards)
+//   model   encode with this model                 out    the model (default tokenizer.json), or the shards (shards)
 //   plan    options of bpe tasks plan              merge, shard  options of bpe tasks train, and of bpe tasks shard:
 //           --plan='-p cl100k'                            --shard='-n 100M'
 //
-// Where tasks run is up to the configuration of Nextflow (process.executor); the nodes must share this directory. bpe tasks
-// knows what is done, so Nextflow need not (-resume): the same command again does what has no result.
+// Set in the configuration of Nextflow where tasks run (process.executor); the nodes must share this directory. bpe tasks
+// keeps track of results, so -resume is not needed: the same command runs only the tasks without a result.
 params.corpus = null
 params.vocab = 32000
 params.model = null
@@ -24,7 +24,7 @@ def quoted(word) {
     "'" + word.toString().replace("'", "'\\''") + "'"
 }
 
-// All works in the directory where Nextflow was started, as names are relative to it.
+// All processes run in the directory where Nextflow was started, because names are relative to it.
 process plan {
     executor 'local'
     cache false
@@ -47,7 +47,7 @@ process task {
     tag "$number"
     cache false
     maxRetries 3
-    // What was killed is tried again (75, and above 128); all others are done before the run ends.
+    // Killed tasks are retried (75, and above 128). After another failure, the tasks that are running are finished.
     errorStrategy { task.exitStatus == 75 || task.exitStatus > 128 ? 'retry' : 'finish' }
 
     input:
@@ -78,7 +78,7 @@ process combine {
 
 workflow {
     if (!params.corpus) {
-        error "which files? give --corpus 'data/*.txt'"
+        error "missing --corpus; for example --corpus 'data/*.txt'"
     }
     absolute = params.corpus.startsWith('/')
     corpus = files(params.corpus).sort().collect { absolute ? it : launchDir.relativize(it) }

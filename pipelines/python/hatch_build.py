@@ -1,8 +1,8 @@
-"""hatch_build.py - for hatchling: what a wheel has besides the package's files. These are the programs, the commands in
-other languages and the manual pages, where `make install` puts them, and the library beside the package's files.
+"""hatch_build.py - for hatchling: adds to a wheel the programs, the commands in other languages and the manual pages, in the
+directories of `make install`, and the library, in the directory of the package.
 
-`pip install .` compiles them here, for this machine. `make wheel` has compiled them for others (release.py), and says in
-BPETOOLS_INSTALLED where they are and in BPETOOLS_PLATFORM what they need.
+`pip install .` compiles them for this machine. `make wheel` compiles them for other machines (release.py), and sets
+BPETOOLS_INSTALLED to their location and BPETOOLS_PLATFORM to the platform that they need.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sysconfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The sources: in their repository, or in an archive of this package.
+# The sources are in the repository, or in a source archive of this package.
 TOP = os.path.normpath(os.path.join(HERE, "source" if os.path.isdir(os.path.join(HERE, "source")) else "../.."))
 LIBRARY = "libbpetools.so.0"
 
@@ -23,7 +23,7 @@ def version():
 
 
 def files_below(top, left_out=()):
-    """Their names relative to top, sorted."""
+    """The names of all files below top, relative to it, sorted."""
     for place, directories, names in os.walk(top):
         directories[:] = sorted(d for d in directories
                                 if not d.startswith(".") and d != "__pycache__" and os.path.join(place, d) not in left_out)
@@ -31,7 +31,7 @@ def files_below(top, left_out=()):
 
 
 def installed():
-    """Compiles all; the directory with what `make install` installs."""
+    """Compiles and installs everything; returns the directory of the installation."""
     build = os.path.join(TOP, "build-python")
     root = os.path.join(build, "installed")
     jobs = len(os.sched_getaffinity(0))
@@ -40,8 +40,8 @@ def installed():
         subprocess.run(["make", "-s", f"-j{jobs}", "-C", TOP, "install", f"BUILD={build}", f"DESTDIR={root}", "PREFIX="],
                        env=environment, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise SystemExit(f"bpetools: {error}\nIt takes make, a C compiler and the headers of PCRE2, zstd, zlib, libmd, xxHash and uthash: "
-                         "apt-get install gcc libc6-dev make libpcre2-dev uthash-dev libzstd-dev zlib1g-dev libisal-dev "
+        raise SystemExit(f"bpetools: {error}\nThe build needs make, a C compiler and the headers of PCRE2, zstd, zlib, libmd, xxHash "
+                         "and uthash: apt-get install gcc libc6-dev make libpcre2-dev uthash-dev libzstd-dev zlib1g-dev libisal-dev "
                          "libxxhash-dev libmd-dev") from None
     return root
 

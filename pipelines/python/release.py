@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""release.py BUILD - for `make wheel`: the wheels for others, of the programs and the library that it has made.
+"""release.py BUILD - for `make wheel`: builds the wheels to release from the compiled programs and library.
 
-BUILD/installed has what `make install` installs: programs that are linked statically, for any Linux, and the library for any glibc
-that has the functions it calls. BUILD/objects/*.map are the linker's maps. The wheels in BUILD: manylinux has all of this, musllinux all but
-the library. They say what they are linked with: the licenses, and a software bill of materials (CycloneDX, PEP 770).
+BUILD/installed is the output of `make install`: statically linked programs, for any Linux, and the library, for any glibc that has the
+functions it calls. BUILD/objects/*.map are the linker's maps. The wheels are written to BUILD: manylinux contains all of this,
+musllinux everything except the library. They document what they are linked with: the licenses, and a software bill of materials
+(CycloneDX, PEP 770).
 
-Debian's packages have the versions and the licenses of what is linked. hatchling must be importable. The time in the wheels is
-SOURCE_DATE_EPOCH, or that of the last commit. They depend on the sources, the compiler, the libraries, hatchling, and the zlib of this Python, alone.
+The versions and licenses of linked libraries come from Debian's packages. hatchling must be importable. The time in the wheels is
+SOURCE_DATE_EPOCH, or that of the last commit. The wheels depend only on the sources, the compiler, the libraries, hatchling, and the
+zlib of this Python.
 """
 import datetime
 import glob
@@ -23,7 +25,7 @@ import uuid
 sys.dont_write_bytecode = True
 import hatch_build
 
-# The licenses (SPDX) of Debian's source packages, as far as they concern what is linked.
+# The licenses (SPDX) of Debian's source packages, for the parts that are linked.
 LICENSES = {
     "gcc": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
@@ -34,18 +36,18 @@ LICENSES = {
     "xxhash": "BSD-2-Clause",
     "zlib": "Zlib",
 }
-HEADERS = ["/usr/include/uthash.h", "/usr/include/xxhash.h"]  # libraries that are nothing else
+HEADERS = ["/usr/include/uthash.h", "/usr/include/xxhash.h"]  # libraries that consist only of headers
 # Libraries that every Linux with glibc has.
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 NOTICE = """\
-What is linked into the {files} of this wheel, from the packages of {system}:
+The {files} of this wheel are linked with these libraries, from the packages of {system}:
 
 {components}
 
-The GNU C Library is under the LGPL. Whoever passes this wheel on must offer its sources, too, and what it takes to link the
-programs with another version of it. Its sources are Debian's source package {glibc}; those of the programs are
-bpetools {version}, where `make wheel` links them with the libc.a that is installed.
+The GNU C Library is licensed under the LGPL. If you redistribute this wheel, you must also offer the sources of that library,
+and everything needed to relink the programs with another version of it. Its sources are Debian's source package {glibc}; those
+of the programs are bpetools {version}, where `make wheel` links them with the installed libc.a.
 """
 
 
@@ -53,18 +55,18 @@ def output(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
-# ---- What is linked ----
+# ---- Linked libraries ----
 
 
 class Package:
-    """A package of Debian, from which something is linked."""
+    """A Debian package that contains a linked library."""
 
     def __init__(self, name):
         fields = output("dpkg-query", "-W", "-f", "${source:Package}\n${source:Version}", name).split("\n")
         self.name = re.sub(r"-\d+$", "", fields[0])
         self.source, self.version = fields
         if self.name not in LICENSES:
-            raise SystemExit(f"release.py: {name}: what is its license? LICENSES has to say it")
+            raise SystemExit(f"release.py: {name}: unknown license; add it to LICENSES")
         self.license = LICENSES[self.name]
         with open(f"/usr/share/doc/{name.split(':')[0]}/copyright", encoding="utf-8") as f:
             self.copyright = f.read()
@@ -77,7 +79,7 @@ class Package:
 
 
 def packages_of(maps):
-    """Those that the linker has taken something from, by its maps."""
+    """The packages with libraries that the linker used, from its maps."""
     archives = set()
     for path in maps:
         with open(path, encoding="utf-8") as f:
@@ -88,7 +90,7 @@ def packages_of(maps):
 
 
 def platform_of(library):
-    """manylinux_*, by the newest function of glibc that the library calls."""
+    """manylinux_*, from the newest glibc function that the library calls."""
     shown = output("objdump", "-p", library)
     beyond = set(re.findall(r"NEEDED +(\S+)", shown)) - NEEDED
     if beyond:
@@ -101,7 +103,7 @@ def platform_of(library):
 
 
 def bill_of_materials(packages, files, time):
-    """CycloneDX. The serial number is made from the contents."""
+    """The bill of materials as CycloneDX. The serial number is a hash of the contents."""
     version = hatch_build.version()
     root = {"type": "application", "bom-ref": "bpetools", "name": "bpetools", "version": version,
             "licenses": [{"expression": "MIT"}], "purl": f"pkg:pypi/bpetools@{version}",
@@ -124,7 +126,7 @@ def write(path, text):
 
 
 def make_wheel(build, platform, with_library, time):
-    """From a copy of this directory, with the licenses and so on of this wheel."""
+    """Builds a wheel from a copy of this directory, with the licenses and bill of materials of this wheel."""
     project = os.path.join(build, platform, "pipelines/python")
     shutil.rmtree(os.path.join(build, platform), ignore_errors=True)
     shutil.copytree(hatch_build.HERE, project, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-# engine.py - what train.py, shard.py and tasks.py share: which of their options are for Ray, and what bpe shard's mean
+# engine.py - shared by train.py, shard.py and tasks.py: the options for Ray, and parsing those of bpe shard
 import itertools
 import os
 import re
@@ -11,17 +11,17 @@ from failure import Failure
 
 OPTIONS = ("address", "num-cpus", "in-flight", "results", "unit", "retries")  # of fan_out.py
 HELP = """\
-      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
-      --num-cpus=N       of a cluster that is started on this machine (default: all cores)
-      --in-flight=N      tasks at a time, with those whose result waits (default: 2 a CPU)
-      --results=DIR      results go through files in DIR, which all machines see
-      --unit=MB          text in a task, where it is sent to the machines (default 16)
-      --retries=N        how often a task is done again (default 5)
-"""  # on them
+      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or start one)
+      --num-cpus=N       CPUs of a cluster that is started on this machine (default: all cores)
+      --in-flight=N      tasks at a time, including those whose result waits (default: 2 per CPU)
+      --results=DIR      pass results through files in DIR, which all machines share
+      --unit=MB          text in each task, if it is sent to the machines (default 16)
+      --retries=N        run a lost task again up to N times (default 5)
+"""
 
 
 def with_argument(command):
-    """The options of a command of bpe whose argument may be the next word: as its --help has them."""
+    """The options of a bpe command whose argument may be the next word, from its --help."""
     run = subprocess.run(["bpe", command, "--help"], stdout=subprocess.PIPE)
     if run.returncode:
         raise Failure(75, f"bpe {command} --help was killed, or failed; run the same command again")
@@ -30,7 +30,7 @@ def with_argument(command):
 
 
 def scan(words):
-    """Of the words of `bpe shard`: (option, its argument or None, the words that it is) each; of a FILE, ("", FILE, ...)."""
+    """Parses the words of `bpe shard`: yields (option, its argument or None, its words), and for each FILE ("", FILE, ...)."""
     takes, words = with_argument("shard"), iter(words)
     for word in words:
         if word == "--":
@@ -44,12 +44,12 @@ def scan(words):
 
 
 def value_of(words, *names):
-    """The argument of an option: the last one; "" if there is none."""
+    """The last argument of an option; "" if there is none."""
     return ([value for name, value, _ in scan(words) if name in names] or [""])[-1] or ""
 
 
 def parquet_words(words):
-    """(options of `bpe parquet`, all three, or none without --parquet; FILEs; the other words): of those of `bpe shard`."""
+    """Splits the words of `bpe shard`: (all three options of `bpe parquet`, or none without --parquet; FILEs; the other words)."""
     options, is_parquet, files, rest = {"--column": "text", "--nul-bytes": "error", "--null-rows": "empty"}, False, [], []
     for name, value, both in scan(words):
         if not name:

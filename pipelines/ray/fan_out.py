@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-# fan_out.py - gives the records of bpe-chunk, on standard input, to processes on the machines of a Ray cluster; what these
-# write goes to standard output
+# fan_out.py - passes the records of bpe-chunk, on standard input, to processes on the machines of a Ray cluster, and writes
+# their output to standard output
 #
 #     bpe-chunk -m MODEL FILE... | fan_out.py --address=auto bpe-encode -m MODEL | bpe-shard -o DIR
 #
-# A task of Ray has one record that says where text is, or some MB of records of text. It runs the command with them as
-# standard input, and returns what that writes through the object store, or (--results) in a file of a directory that all
-# machines see. Records may come in any order, so each result is passed on when it is there. With --each, a task has one line
-# of standard input, as the last argument of the command:
+# A Ray task has one record that refers to text, or some MB of records of text. It runs the command with these records as
+# standard input, and returns its output through the object store or, with --results, in a file of a directory that all
+# machines share. Records may come in any order, so each result is passed on when it arrives. With --each, a task has one
+# line of standard input, as the last argument of the command:
 #
 #     bpe tasks todo DIR | fan_out.py --each bpe tasks run DIR
 #
-# There are at most so many tasks at a time (--in-flight): those whose result is being made, and those whose result waits.
-# Standard input is read no faster than that, so that neither a large text nor a slow reader takes more memory.
+# --in-flight limits the number of tasks at a time: those that run, and those whose result waits. Standard input is read no
+# faster, so that neither a large text nor a slow reader takes more memory.
 #
-# Whatever is lost (a process, a machine, a result that was in its memory) is done again from here, not by Ray's own
-# retries: so each loss is told, and one number limits them all. A result is passed on whole or not at all. What another try
-# would not mend, bad text say (ENDED), a command has said in its output, which is passed on; if it has no output, that ends
-# all. A command that ends with any other status was lost, too: its output may be cut off. Exit status 75 says that running
-# it again helps.
+# A lost process, machine, or result is retried from here, not by Ray's own retries, so that each loss is reported and one
+# limit covers them all. A result is passed on whole or not at all. Errors that a retry would repeat, such as bad text
+# (ENDED), are reported in the output of the command, which is passed on; if there is no output, the error ends the whole
+# job. A command with any other exit status is lost as well, because its output may be cut off. Exit status 75 means: run the
+# same command again.
 #
 # Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
-# file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine;
-# 71, 73 or 74 also if that is why a task was lost.
+# file that cannot be written or read, 75 a task that was lost too often, 127 no Ray, or no such command on a machine; 71, 73
+# or 74 also if that is the reason for which a task was lost.
 import errno
 import fcntl
 import os
@@ -36,7 +36,7 @@ import threading
 import time
 import uuid
 
-sys.dont_write_bytecode = True  # not into where this is installed
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
 import engine
 import worker
 from command import arguments, load, need_module
@@ -47,25 +47,25 @@ NAME = "bpe ray"
 USAGE = f"""\
 usage: fan_out.py [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                   [--send=FILE]... [--unit=MB] [--each] [--retries=N] COMMAND [ARGUMENT]...
-Runs COMMAND on a Ray cluster with records of standard input; what it writes goes to standard output.
-{engine.HELP}      --send=FILE        an ARGUMENT is this file, or a model's directory, which others do not see
-      --each             a line of standard input is the last ARGUMENT of one COMMAND
+Runs COMMAND on a Ray cluster with records from standard input, and writes its output to standard output.
+{engine.HELP}      --send=FILE        send this file, or directory of a model, to the machines; FILE is an ARGUMENT
+      --each             run COMMAND for each line of standard input, as its last ARGUMENT
   -h, --help             this text
 """
 F_SETPIPE_SZ = 1031
 MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")
-told = []  # which of them has come: Ray makes another exception of what ends its calls
+told = []  # the signal that ended this process, because Ray replaces the exception
 
 
 class Lost(Failure):
-    """A task whose output is not there, or not all of it. The status is that of all if it does not come to its end."""
+    """A task without complete output. The status becomes the exit status if all retries fail."""
 
 
 # ---- In a task, on another machine ----
 
 
 def put_files(directory, files):
-    """files: the bytes of each, by name."""
+    """Writes files into a new directory. files: a dict from name to bytes."""
     os.mkdir(directory)
     for name, content in files.items():
         with open(os.path.join(directory, name), "wb") as file:
@@ -107,7 +107,7 @@ def run_to_file(job, records):
 
 
 def task(job, records):
-    """What is to be said of it (status, machine, what the command said), and the output, or the name of a file with it."""
+    """Runs a task. Returns (status, machine, standard error), and the output or the name of a file with it."""
     machine = os.uname().nodename
     try:
         status, said, output = (run_to_file if job["results"] else run_to_memory)(job, records)
@@ -119,11 +119,11 @@ def task(job, records):
         return (status, machine, f"{error.filename or job['command'][0]}: {error.strerror}"), b""
 
 
-# ---- What tasks are given ----
+# ---- The input of tasks ----
 
 
 def start_reader(source, options):
-    """A queue with one unit at a time, then None, or what went wrong: the source is read while tasks are waited for."""
+    """A queue with one unit at a time, then None or an error. A thread reads the source while tasks run."""
     units = queue.Queue(1)
 
     def read():
@@ -134,7 +134,7 @@ def start_reader(source, options):
             units.put(None)
         except Failure as failure:
             units.put(failure)
-        except BaseException as error:  # without a word from here all would wait
+        except BaseException as error:  # the main thread must not wait forever
             units.put(Failure(71, f"standard input: {type(error).__name__}: {one_line(error)}"))
 
     threading.Thread(target=read, daemon=True).start()
@@ -142,7 +142,7 @@ def start_reader(source, options):
 
 
 def next_unit(units, wait):
-    """A unit, None at the end, or "" if there is none yet."""
+    """The next unit, None at the end, or "" if there is none yet."""
     try:
         unit = units.get(wait)
     except queue.Empty:
@@ -173,19 +173,19 @@ def pass_on(output, result):
 
 
 def submit(state, records, tries=0):
-    """records: a reference of Ray."""
+    """Submits a task. records: a Ray reference."""
     said, result = state["remote"].remote(state["job"], records)
     state["tasks"][result] = (said, records, tries)
 
 
 def why_lost(error):
-    """The first sentence of what Ray says at length."""
+    """The first sentence of a long Ray error."""
     text = str(getattr(error, "cause", None) or error).strip() or type(error).__name__
     return text.splitlines()[0].split(". ")[0][:200]
 
 
 def result_of(said, result):
-    """(status, machine, what the command said, result) of a task that came to its end."""
+    """(status, machine, standard error, result) of a task that was completed; otherwise raises Lost or Failure."""
     try:
         status, machine, text = ray.get(said)
         if status in worker.ENDED:
@@ -201,7 +201,7 @@ def result_of(said, result):
 
 
 def finish(state, result):
-    """The task of this result has ended."""
+    """Handles a task that has ended."""
     said, records, tries = state["tasks"].pop(result)
     try:
         status, machine, text, data = result_of(said, result)
@@ -214,13 +214,13 @@ def finish(state, result):
             state["status"] = state["status"] or why.status
         return
     if status and is_empty(data):
-        raise Failure(status, f"{text or state['name'] + ' failed without a word'} (on {machine})")
+        raise Failure(status, f"{text or state['name'] + ' failed without a message'} (on {machine})")
     pass_on(state["output"], data)
     state["status"] = state["status"] or status
 
 
 def room(state):
-    """How many tasks there may be: machines come and go."""
+    """The maximum number of tasks, which changes as machines join and leave."""
     if not state["in-flight"] and time.monotonic() >= state["asked"] + 2:
         state["asked"] = time.monotonic()
         state["room"] = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -247,7 +247,7 @@ def run(state, units):
 
 
 def look_for(address):
-    """Ray tries for many minutes where there is nothing."""
+    """Fails immediately if nothing answers at the address; Ray would retry for minutes."""
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         return
@@ -260,19 +260,19 @@ def look_for(address):
 def connect(options):
     global ray
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of what it will do one day
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # otherwise Ray warns of a planned change
     ray = load("ray")
     ray.cloudpickle.register_pickle_by_value(worker)
     look_for(options["address"] or os.environ.get("RAY_ADDRESS", ""))
     cpus = {"num_cpus": options["num-cpus"]} if options["num-cpus"] else {}
     try:
         ray.init(address=options["address"], log_to_driver=False, logging_level="ERROR", **cpus)
-    except Exception as error:  # of many kinds
+    except Exception as error:  # Ray raises many types
         raise Failure(71, f"no cluster: {why_lost(error)}") from None
 
 
 def contents(path):
-    """(name, bytes by name): of a file, and of the one that says how to read it; or of a directory with a model."""
+    """(name, dict from name to bytes) of a model: a file and NAME.json, if it exists, or a directory."""
     directory, name = (path, "") if os.path.isdir(path) else os.path.split(path)
     files = {}
     for each in (name, name + ".json") if name else MODEL_FILES:
@@ -287,7 +287,7 @@ def contents(path):
 
 
 def job_of(options, command, results):
-    """What is the same for all tasks."""
+    """The settings that all tasks share."""
     return {
         "command": command,
         "sent": [(at, *contents(word)) for at, word in enumerate(command) if at and word in options["send"]],
@@ -299,7 +299,7 @@ def job_of(options, command, results):
 
 
 def results_in(directory):
-    """A new directory in it, or "" if there is none."""
+    """A new directory in it; "" without a directory."""
     if not directory:
         return ""
     try:
@@ -316,18 +316,18 @@ def run_on_cluster(options, command, job, source, output):
             "job": ray.put(job),
             "name": "bpe " + command[1] if command[0] == "bpe" and command[1:] else os.path.basename(command[0]),
             "output": output,
-            "room": 0,  # for tasks, if that is not given
+            "room": 0,  # maximum number of tasks, without --in-flight
             "asked": float("-inf"),  # when the cluster was asked how many CPUs it has
-            "tasks": {},  # by the reference of the result: that of what is said of it, that of the records, tries
+            "tasks": {},  # by reference of the result: (reference of its status, reference of the records, tries)
             "status": 0,
         }
         return run(state, start_reader(source, options))
     except ray.exceptions.RayError as error:
-        raise Failure(75, f"the cluster does not go on: {why_lost(error)}") from None
+        raise Failure(75, f"the cluster failed: {why_lost(error)}") from None
 
 
 def end(number, _):
-    """The first signal ends all, and no other one disturbs that."""
+    """The first signal ends this process; later ones are ignored."""
     if not told:
         told.append(number)
         sys.exit(128 + number)
@@ -370,14 +370,14 @@ def parse():
 
 
 def own_pipes():
-    """Standard input and output, which then are no more those of what Ray starts, or prints (pages of a node's log)."""
+    """Takes over standard input and output, so that processes of Ray, and logs that it prints, do not use them."""
     source, output, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     try:
         fcntl.fcntl(output, F_SETPIPE_SZ, worker.PIECE)
     except OSError:
-        pass  # no pipe
+        pass  # not a pipe
     return source, output
 
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-# shard.py - `bpe ray shard`: `bpe shard` whose processes that encode are tasks of a Ray cluster; bpe-engines(7)
+# shard.py - `bpe ray shard`: `bpe shard`, with encoding in tasks of a Ray cluster; bpe-engines(7)
 #
-# The model goes to the machines through the object store. With --upload, `bpe upload` runs beside `bpe shard`. With --text,
-# the text of Parquet files is made by the machines first, as one process could not read it as fast as they encode.
+# The model goes to the machines through the object store. With --upload, `bpe upload` runs at the same time as `bpe shard`.
+# With --text, the machines extract the text of Parquet files first, because a single process could not read it as fast as
+# they encode.
 #
-# Exit status: that of `bpe shard`, and if that is 0, of `bpe upload`. 75: the same command again goes on; 127
-# without Ray.
+# Exit status: that of `bpe shard` or, if that is 0, of `bpe upload`. 75: the same command resumes; 127 without Ray.
 import hashlib
 import os
 import sys
 
-sys.dont_write_bytecode = True  # not into where this is installed
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
 import engine
 import worker
 from command import all_other_options, arguments, bpe_words, filter_words, need_module, need_program, refuse
@@ -21,10 +21,10 @@ USAGE = f"""\
 usage: bpe ray shard -m MODEL -o DIR [--upload=REMOTE:PATH] [--continue] [--text=DIR]
                      [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                      [--unit=MB] [--retries=N] [OPTION]... [FILE]...
-Makes shards of FILEs in DIR, which are encoded on the machines of a Ray cluster.
-      --upload=REMOTE:PATH  copy shards there as they are finished: see bpe upload
-      --continue         go on where it was; that is so without it, too
-      --text=DIR         with --parquet: the machines put the text of FILEs into DIR first
+Encodes FILEs on the machines of a Ray cluster, and makes shards in DIR.
+      --upload=REMOTE:PATH  copy finished shards to REMOTE:PATH: see bpe upload
+      --continue         resume where the command was interrupted; this is also the default
+      --text=DIR         with --parquet: let the machines write the text of FILEs to DIR first
 {engine.HELP}  -h, --help             this text
 {all_other_options("shard")}"""
 
@@ -33,7 +33,7 @@ Makes shards of FILEs in DIR, which are encoded on the machines of a Ray cluster
 
 
 def key_of(file, options):
-    """What a text is made of, as a few characters of its name: so no other file's text is taken for it."""
+    """A hash of everything that determines a text, for its name, so that it is not confused with the text of another file."""
     try:
         found = os.stat(file)
     except OSError as error:
@@ -56,14 +56,14 @@ def check_names(options, files):
 
 def text_is_there(text):
     try:
-        return os.path.getsize(text) > 0  # text of no documents is not empty when compressed
+        return os.path.getsize(text) > 0  # compressed text without documents is not empty
     except OSError:
         return False
 
 
 def make_texts(directory, given, others):
-    """Of each FILE NAME.parquet among the other words, the text is written to DIR/NAME.parquet.KEY.zst, if it is not
-    there. Returns words with these files instead. Ends with what failed."""
+    """Has the text of each FILE NAME.parquet in the other words written to DIR/NAME.parquet.KEY.zst, unless it exists.
+    Returns the words with these files instead. Exits with the status of a failure."""
     options, files, rest = engine.parquet_words(others)
     check_names(options, files)
     keys = [key_of(file, options) for file in files]
@@ -81,7 +81,7 @@ def make_texts(directory, given, others):
         fan_out = [*filter_words(engine.HERE, given), "--each", *script]
         (status,) = worker.statuses_of(worker.start(fan_out, stdin=lines))
         if status > 128:
-            say(NAME, "what makes the text was killed; run the same command again")
+            say(NAME, "the process that makes the text was killed; run the same command again")
         if status:
             sys.exit(status)
     for file, key, text in todo:
@@ -95,7 +95,7 @@ def make_texts(directory, given, others):
 
 
 def run_both(shard, upload):
-    """Without shards there is nothing more to upload."""
+    """Runs both commands. If one fails, the other is terminated."""
     shards = worker.start(shard)
     uploads = worker.start(upload, stdout=2, stdin=open(os.devnull, "rb"))
     status, uploaded = worker.statuses_of(shards, uploads)
@@ -111,7 +111,7 @@ def main():
     need_program("bpe")
     others = [word for word in others if word != "--continue"]
     own = {name: value for name, value in given if name in ("upload", "text")}
-    if own.get("text", "").startswith("-"):  # an option to zstd, say
+    if own.get("text", "").startswith("-"):  # zstd would take it as an option
         own["text"] = "./" + own["text"]
     given = [(name, value) for name, value in given if name not in own]
     if "text" in own:
@@ -121,7 +121,7 @@ def main():
     if "upload" not in own:
         os.execvp(words[0], words)
     if not directory:
-        raise Failure(64, "where do the shards go? give -o DIR; see --help")
+        raise Failure(64, "missing -o DIR (directory of the shards); see --help")
     return run_both(words, ["bpe", "upload", "--", directory, own["upload"]])
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# text.py - the text of a Parquet file, compressed, in a directory that all machines see; a task of `bpe ray shard --text`
+# text.py - writes the text of a Parquet file, compressed, to a directory that all machines share; a task of `bpe ray shard --text`
 #
 #     text.py DIR [OPTION]... "KEY FILE"
 #
-# DIR/NAME.KEY.zst appears when it is whole and on the disk. Exit status: that of `bpe parquet`; 73 or 74 if the text cannot be
-# stored; 127 without zstd; of what was killed, that of the shell.
+# DIR/NAME.KEY.zst appears when it is complete and on disk. Exit status: that of `bpe parquet`; 73 or 74 if the text cannot be
+# written; 127 without zstd; 128 plus the signal if a process was killed.
 import contextlib
 import glob
 import os
@@ -12,7 +12,7 @@ import signal
 import sys
 import uuid
 
-sys.dont_write_bytecode = True  # not into where this is installed
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
 import engine
 import worker
 from command import need_program
@@ -20,7 +20,7 @@ from failure import Failure, run
 
 
 def pack(words, new):
-    """The exit status of a reader whose text goes into the file, compressed."""
+    """Runs a reader, and writes its output to the file, compressed. Returns the exit status."""
     reader = worker.start(words, stdout=-1)
     packer = worker.start(["zstd", "-q", "-1"], stdin=reader.stdout, stdout=new)
     reader.stdout.close()
@@ -44,7 +44,7 @@ def main():
         if status == 0:
             os.replace(new, os.path.join(directory, text))
             for left in glob.glob(os.path.join(glob.escape(directory), glob.escape(f".{text}.new.") + "*")):
-                os.unlink(left)  # of an attempt that was killed
+                os.unlink(left)  # from a killed attempt
         return status
     except OSError as error:
         if os.path.exists(os.path.join(directory, text)):  # another attempt has made it

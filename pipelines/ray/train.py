@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-# train.py - `bpe ray train`: `bpe train` whose processes that count are tasks of a Ray cluster; bpe-engines(7)
+# train.py - `bpe ray train`: `bpe train`, with counting in tasks of a Ray cluster; bpe-engines(7)
 #
 # Exit status: that of `bpe train`; 127 without Ray.
 import os
 import sys
 
-sys.dont_write_bytecode = True  # not into where this is installed
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
 import engine
 import command
 from failure import run
@@ -13,7 +13,7 @@ from failure import run
 USAGE = f"""\
 usage: bpe ray train -v N [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                      [--unit=MB] [--retries=N] [OPTION]... [FILE]...
-Trains a tokenizer on FILEs, which are counted on the machines of a Ray cluster.
+Trains a tokenizer on FILEs; counts on the machines of a Ray cluster.
 {engine.HELP}  -h, --help             this text
 {command.all_other_options("train")}"""
 

@@ -1,23 +1,23 @@
 #!/bin/sh
-# job.sh - what a job of Slurm does; submit.sh submits it
+# job.sh - a Slurm job; submit.sh submits it
 #
-#     job.sh tasks WORK BLOCK MOST   an element of an array: a block of tasks, of which none is beyond MOST
-#     job.sh last WORK WORD...       bpe tasks WORD..., which makes the result of all
+#     job.sh tasks WORK BLOCK MOST   an element of an array: runs a block of tasks, with numbers up to MOST
+#     job.sh last WORK WORD...       runs bpe tasks WORD..., which makes the final result
 #
-# If a process of it was killed (75), by a lack of memory, say, the job goes back into the queue, perhaps for another machine,
-# at most three times. It is not started again by itself when its time is over, nor if tasks are missing: the same command
-# again submits what is not done.
+# If one of its processes was killed (75), for example for lack of memory, the job is requeued, perhaps for another machine, at
+# most three times. It is not restarted if its time limit is reached or tasks are missing: run the command of submit.sh again to
+# submit the missing tasks.
 #
 # Exit status: that of bpe tasks.
-[ -w "${TMPDIR:-/tmp}" ] || export TMPDIR=/tmp # that of another machine
+[ -w "${TMPDIR:-/tmp}" ] || export TMPDIR=/tmp # the directory may be on another machine
 action=$1 work=$2
 shift 2
 
-# Back into the queue. Where Slurm ends the job it sends SIGTERM to all of its processes, and so to this script, but perhaps a
-# little later than to the one that has ended.
+# Requeues the job. If Slurm ends the job, it sends SIGTERM to all processes, including this script, but perhaps a little later
+# than to the process that has ended.
 again() {
     job=$SLURM_JOB_ID
-    [ "$action" != tasks ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID # the last element has the id of all
+    [ "$action" != tasks ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID # the last element has the job id of the array
     [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ] || return
     sleep 1
     scontrol requeue "$job"
@@ -28,7 +28,7 @@ case $action in
 tasks)
     first=$((SLURM_ARRAY_TASK_ID * $1)) end=$((SLURM_ARRAY_TASK_ID * $1 + $1 - 1))
     [ "$end" -lt "$2" ] || end=$2
-    bpe job --as="bpe slurm" -- bpe tasks run "$work" "$first-$end" # those that have a result are passed over
+    bpe job --as="bpe slurm" -- bpe tasks run "$work" "$first-$end" # skips tasks that have a result
     ;;
 last)
     todo=$(bpe tasks todo -- "$work") && bpe job --as="bpe slurm" -- bpe tasks "$@"

@@ -1,14 +1,14 @@
 # shellcheck shell=sh
-# submit.sh - what slurm/train and slurm/shard are: the tasks of a directory (bpe tasks) as jobs of Slurm. An array does
-# them, and one more job after it (afterany) makes the result of what they have left. What was lost is done by the same
-# command again.
+# submit.sh - the implementation of slurm/train and slurm/shard: submits the tasks of a directory (bpe tasks) as Slurm jobs. An
+# array runs the tasks, and one more job after it (afterany) makes the final result. After a failure, the same command submits
+# the missing tasks.
 #
-#     WORK/slurm.jobs    the ids of the array and of the last job, as submitted the last time ("-": none); after them what
-#                        the last job does
+#     WORK/slurm.jobs    the ids of the array and of the last job that were submitted last ("-": none); after them, the command
+#                        of the last job
 #     WORK/slurm.lock    held while jobs are submitted
-#     WORK/logs/         what the jobs say: tasks.ARRAY_ELEMENT, and last.JOB
+#     WORK/logs/         the output of the jobs: tasks.ARRAY_ELEMENT, and last.JOB
 #
-# An element of the array does a block of tasks: of one, with its own number, unless that would be beyond MaxArraySize.
+# Each element of the array runs one task, with its own number, or a block of tasks if there are more than MaxArraySize.
 action=${0##*/} myself="bpe slurm ${0##*/}"
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || exit
 . "$here/../quoted.sh"
@@ -18,18 +18,18 @@ die() { # STATUS MESSAGE
     exit "$1"
 }
 
-# not_killed STATUS PROGRAM: what was killed has not said what it did.
+# not_killed STATUS PROGRAM: exits if the program was killed, because it printed no error.
 not_killed() {
     [ "$1" -le 128 ] || die 75 "$2 was killed; run the same command again"
 }
 
-# ended STATUS PROGRAM: ends as it did, if that is not 0; it has said why.
+# ended STATUS PROGRAM: exits with the status if it is not 0; the program has printed why.
 ended() {
     not_killed "$1" "$2"
     [ "$1" -eq 0 ] || exit "$1"
 }
 
-no_slurm() { # WHAT IT SAID
+no_slurm() { # ITS MESSAGE
     die 75 "Slurm does not answer; run the same command again ($(printf '%s\n' "$1" | tail -n 1))"
 }
 
@@ -38,11 +38,11 @@ no_slurm() { # WHAT IT SAID
 help() {
     usage
     cat <<'END'
-      --tasks=N      at most N tasks, as of bpe tasks
-  -j, --jobs=JOBS    at most JOBS elements of the array at the same time
-      --time=TIME    the time limit of each job, as of sbatch
-      --sbatch=OPTION  an option of sbatch, for all jobs: --sbatch=--partition=short
-      --sbatch-last=OPTION  the same for the last job alone: --sbatch-last=--mem=64G
+      --tasks=N      make at most N tasks, as bpe tasks does
+  -j, --jobs=JOBS    run at most JOBS elements of the array at the same time
+      --time=TIME    the time limit of each job, as for sbatch
+      --sbatch=OPTION  pass OPTION to sbatch, for all jobs: --sbatch=--partition=short
+      --sbatch-last=OPTION  the same, only for the last job: --sbatch-last=--mem=64G
       --wait         wait until the last job ends, and exit with its status
 END
     bpe tasks split "$action" "$myself" --help
@@ -60,7 +60,7 @@ take() { # NAME VALUE
     esac
 }
 
-# The other words go round, and are in their order again in the end.
+# Other words are moved to the end of the arguments, which keeps their order.
 left=$# files=''
 while [ "$left" -gt 0 ]; do
     word=$1
@@ -88,10 +88,10 @@ while [ "$left" -gt 0 ]; do
 done
 words=$(bpe tasks split "$action" "$myself" "$@")
 ended $? 'bpe tasks'
-plan='' finish='' # words for `bpe tasks plan`, and for what comes after
+plan='' finish='' # words for `bpe tasks plan`, and for the command of the last job
 eval "$words"
 case $jobs in *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
-[ -n "$work" ] || die 64 "in which directory, that all machines share? give --work=DIR; see --help"
+[ -n "$work" ] || die 64 "missing --work=DIR (a directory that all machines share); see --help"
 case $work in -*) work=./$work ;; esac
 for program in sbatch squeue scontrol flock awk; do
     command -v "$program" >/dev/null || die 127 "$program is not installed, or not on PATH"
@@ -99,7 +99,7 @@ done
 
 # ---- Submitting ----
 
-# is_there JOB: whether it waits or runs.
+# is_there JOB: whether the job is waiting or running.
 is_there() {
     [ "$1" != - ] || return 1
     found=$(squeue -h -o %i -j "$1" 2>&1) || case $found in
@@ -109,7 +109,7 @@ is_there() {
     [ -n "$found" ]
 }
 
-# elements BLOCK: which elements the tasks on standard input need, as ranges: 0-3,7.
+# elements BLOCK: prints the array elements for the tasks on standard input, as ranges: 0-3,7.
 elements() {
     awk -v block="$1" '
         { n = int($1 / block) }
@@ -119,9 +119,9 @@ elements() {
         END { print (from < to ? from "-" to : from) }'
 }
 
-# submit LOG OPTIONS WORDS: sets id to that of a job that runs job.sh with the words; both are quoted. Its script says where
-# the programs are, as not every cluster gives a job the environment of the one who submitted it. SLURM_RESTART_COUNT is
-# that of a job in which this script may run itself.
+# submit LOG OPTIONS WORDS: submits a job that runs job.sh with WORDS, and sets id to its id; OPTIONS and WORDS are quoted. The
+# job's script sets PATH, because not every cluster passes the submitter's environment to jobs. SLURM_RESTART_COUNT is unset
+# because this script may itself run in a job.
 submit() {
     log=$(quoted "--output=$(printf %s "$work" | sed 's/%/%%/g')/logs/$1")
     id=$(printf '#!/bin/sh\nexport PATH=%s\nexec %s %s\n' "$(quoted "$PATH")" "$(quoted "$here/job.sh")" "$3" |
@@ -131,7 +131,7 @@ submit() {
         ))
     code=$?
     not_killed "$code" sbatch
-    [ "$code" -eq 0 ] || die 71 "sbatch did not take a job of $work; its message says why"
+    [ "$code" -eq 0 ] || die 71 "sbatch rejected a job of $work; see its message above"
     id=${id%%;*}
 }
 
@@ -141,7 +141,7 @@ note_jobs() {
     fi
 }
 
-# submit_array: for the tasks without a result, if there are any. Sets array.
+# submit_array: submits an array for the tasks without a result, if there are any. Sets array.
 submit_array() {
     array=-
     todo=$(bpe tasks todo -- "$work")
@@ -168,8 +168,8 @@ submit_last() {
 
 # ---- Waiting ----
 
-# follow: until the last job ends; ends with its exit status, and the last thing that it said, if that is not 0. 75 if it
-# was killed, at the time limit, say.
+# follow: waits until the last job ends. If its exit status is not 0, prints the last line of its log, and exits with that
+# status, or 75 if the job was killed, for example at its time limit.
 follow() {
     pause=1 silent=0
     while :; do
@@ -180,7 +180,7 @@ follow() {
             case $said in
             *'Invalid job id'*) state=UNKNOWN code=0 ;;
             *)
-                state=PENDING silent=$((silent + 1)) # perhaps slurmctld is being restarted
+                state=PENDING silent=$((silent + 1)) # slurmctld may be restarting
                 [ "$silent" -lt 20 ] || no_slurm "$said"
                 ;;
             esac
@@ -192,7 +192,7 @@ follow() {
         sleep "$pause"
         [ "$pause" -ge 15 ] || pause=$((pause + 1))
     done
-    code=$((code / 256)) # it is that of wait(2)
+    code=$((code / 256)) # squeue prints the status of wait(2)
     [ "$state,$code" != COMPLETED,0 ] || return 0
     if [ "$state" != FAILED ] || [ "$code" -eq 0 ] || [ "$code" -gt 128 ]; then
         die 75 "job $last ended as $state; run the same command again"
@@ -229,15 +229,15 @@ if [ -e "$work/slurm.jobs" ]; then
         *) id= ;;
         esac
         if [ -z "$id" ] || [ "$array $last" != "$jobs_there" ]; then
-            die 65 "$work/slurm.jobs: '$jobs_there': no jobs of Slurm; remove it, if none of this work are waiting or running"
+            die 65 "$work/slurm.jobs: '$jobs_there': not ids of Slurm jobs; remove the file if no jobs of this work are waiting or running"
         fi
     done
 fi
 if is_there "$last"; then
     [ "$did" = "$finish" ] ||
-        die 75 "$work: job $last does something else there ($did); run the same command again when it has ended"
+        die 75 "$work: job $last is running another command there ($did); run the same command again when it has ended"
     [ "$array" != - ] || array=$last
-    echo "jobs of $work are still waiting or running, and none was submitted: squeue -j $array,$last"
+    echo "jobs of $work are still waiting or running; no job was submitted: squeue -j $array,$last"
 else
     last=-
     is_there "$array" || submit_array

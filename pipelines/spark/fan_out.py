@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-# fan_out.py - gives the records of bpe-chunk to tasks of Spark, and writes what they write: a filter for --via
+# fan_out.py - passes the records of bpe-chunk to Spark tasks, and writes their output: a filter for --via
 #
 #     bpe-chunk owt.txt | fan_out.py [OPTION]... bpe-count | bpe-sum | bpe-merge -v 32000
 #
-# A task is a partition of an RDD: one record that says where text is, or TEXT bytes of records of text. It runs the command with
-# them as standard input on an executor, and returns what that writes. A task whose command was killed, or had no memory or
-# disk, fails, and is tried again by Spark. What another try would not mend, bad text say, is a result: a record of the failure,
-# which ends the line with its exit status.
+# A task is a partition of an RDD: one record that refers to text, or TEXT bytes of records of text. On an executor, it runs the
+# command with these records as standard input, and returns its output. If the command was killed, or ran out of memory or disk,
+# the task fails, and Spark retries it. An error that a retry would repeat, such as bad text, is a result: a failure record,
+# which ends the pipeline with its exit status.
 #
-# Records are handed over by jobs, JOBS at a time, of as many tasks as --tasks says at most, so that neither the records nor
-# what comes of them must fit into the memory of this process and its JVM: the results of a job are kept on the disks of the
-# executors until all tasks of the job are done, and then fetched one by one. A task that ran twice, or was run again after
-# its executor was lost with its results, writes the same batch or another one of the same text, of which one counts.
+# Records are passed in jobs, JOBS at a time, of at most --tasks tasks, so that neither the records nor the results must fit
+# into the memory of this process and its JVM: the results of a job are kept on the disks of the executors until all tasks of
+# the job are done, and then fetched one by one. A task that runs twice, or again after its executor was lost with its results,
+# writes the same batch, or another batch of the same text; only one of them counts.
 #
-# Exit status: 0 even after a failure that a record tells of; 64 wrong use; 65 what came is cut off; 71 Spark does not
-# start; 74 standard input or output failed; 75 a task failed as often as Spark tries it, or Spark ended; 127 pyspark is
-# missing, or a command on an executor; of a command that fails without output, its own.
+# Exit status: 0 even after a failure that a record reports; 64 wrong use; 65 the input is cut off; 71 Spark does not start; 74
+# standard input or output failed; 75 a task failed in every attempt, or Spark ended; 127 pyspark is missing, or a command on an
+# executor; that of a command that fails without output.
 import collections
 import concurrent.futures
 import contextlib
@@ -26,25 +26,25 @@ import sys
 import tempfile
 import threading
 
-sys.dont_write_bytecode = True  # not into where this is installed
-import launch  # first, as it says where the others are
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
+import launch  # first, because it sets the path of the other modules
 import worker
 from command import arguments, load
 from failure import Failure, one_line, run
 from records import units_of
 
 TEXT = 4 << 20  # bytes of records of text that make a task
-MOST = 192 << 20  # bytes of records in a job
-JOBS = 2  # at the same time: the second has work for what is idle at the end of the first
+MOST = 192 << 20  # maximum bytes of records in a job
+JOBS = 2  # at the same time: the second has work for executors that are idle at the end of the first
 USAGE = f"""\
 usage: fan_out.py [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] COMMAND [ARGUMENT]...
-Gives records of bpe-chunk, on standard input, to COMMANDs on a Spark cluster, and writes what they write.
+Passes records of bpe-chunk, from standard input, to COMMANDs on a Spark cluster, and writes their output.
 {launch.OPTIONS}  -h, --help        this text
 """
 
 
 class Unread(Exception):
-    """What reads standard output has ended, and says why."""
+    """The reader of standard output has ended, and reports why."""
 
 
 # ---- On an executor ----
@@ -67,7 +67,7 @@ def work(command, env, directory, units):
 
 
 def jobs_of(tasks, most_tasks):
-    """Lists of tasks."""
+    """Yields jobs, which are lists of tasks."""
     job, size = [], 0
     for task in tasks:
         job.append(task)
@@ -83,14 +83,14 @@ def jobs_of(tasks, most_tasks):
 
 
 def start(master, settings):
-    """The SparkContext."""
+    """Starts Spark, and returns the SparkContext."""
     pyspark = load("pyspark")
     from py4j.protocol import Py4JError
 
     pyspark.cloudpickle.register_pickle_by_value(worker)
     conf = pyspark.SparkConf()
     conf.setIfMissing("spark.app.name", "bpetools")
-    conf.setIfMissing("spark.log.level", "OFF")  # its errors are told here, in one line
+    conf.setIfMissing("spark.log.level", "OFF")  # errors are reported here, in one line
     conf.setIfMissing("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
     if master:
         conf.setMaster(master)
@@ -102,7 +102,7 @@ def start(master, settings):
 
 
 def reason(error):
-    """What of the many lines of an error of Spark says most."""
+    """The most useful line of a long Spark error."""
     java = getattr(error, "java_exception", None)
     return one_line(java.getMessage() if java else error)
 
@@ -118,7 +118,7 @@ class Runner:
         self.writing, self.torn = threading.Lock(), False
 
     def write(self, piece):
-        """To a file or a pipe; what fails there is told apart from what fails in Spark."""
+        """Writes to standard output. Its errors are distinguished from those of Spark."""
         try:
             worker.write_whole(self.out, piece)
         except BrokenPipeError:
@@ -131,7 +131,7 @@ class Runner:
         results.persist(self.level)
         results.count()
         with self.writing:
-            if self.torn:  # what was written may end inside a record
+            if self.torn:  # the output may end inside a record
                 return
             self.torn = True
             for piece in results.toLocalIterator(prefetchPartitions=True):
@@ -150,7 +150,7 @@ class Runner:
                 while running:
                     running.popleft().result()
             except BaseException:
-                with contextlib.suppress(Exception):  # if it is Spark that ended
+                with contextlib.suppress(Exception):  # Spark may have ended
                     self.context.cancelAllJobs()
                 raise
 
@@ -158,7 +158,7 @@ class Runner:
 def main():
     given, command = arguments(USAGE, launch.NAMES, flags=())
     master, settings, tasks = launch.settings(given)
-    # Spark and its JVM may write to standard output, which is for records: for them it becomes standard error.
+    # Spark and its JVM may write to standard output, which is for records. Give them standard error instead.
     out = os.dup(1)
     os.dup2(2, 1)
     context = start(master, settings)
@@ -172,7 +172,7 @@ def main():
     except Failure:
         raise
     except Exception as error:
-        what = "a task failed as often as Spark tries it" if hasattr(error, "java_exception") else "Spark does not answer"
+        what = "a task failed in every attempt" if hasattr(error, "java_exception") else "Spark does not answer"
         ended = re.search(r"RuntimeError: (its programs ended with exit status (\d+).*)", str(error))
         status = int(ended[2]) if ended else 75
         raise Failure(status if status in (*worker.ENDED, 127) else 75, f"{what}: {ended[1] if ended else reason(error)}") from None

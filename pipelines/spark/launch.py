@@ -1,4 +1,4 @@
-# launch.py - what train.py, shard.py and fan_out.py share: the options of Spark, and how bpe is called with fan_out.py
+# launch.py - shared by train.py, shard.py and fan_out.py: the options for Spark, and calling bpe with fan_out.py
 import os
 import re
 import sys
@@ -10,20 +10,20 @@ from failure import Failure, run
 
 NAMES = ("master", "conf", "tasks")
 OPTIONS = """\
-  --master=URL      of the cluster, as spark-submit has it (spark://HOST:7077, yarn, k8s://..., local[8]);
-                    default: what Spark's own settings say
-  --conf=KEY=VALUE  a setting of Spark; may be given several times
-  --tasks=N         at most N tasks in a job, of which two run at the same time (default 256)
+  --master=URL      the cluster, as for spark-submit (spark://HOST:7077, yarn, k8s://..., local[8]);
+                    default: Spark's own setting
+  --conf=KEY=VALUE  set a Spark property; may be repeated
+  --tasks=N         at most N tasks in a Spark job; two jobs run at the same time (default 256)
 """
 USAGE = f"""\
 usage: bpe spark {{command}} [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] [OPTION]... [FILE]...
-As bpe {{command}}, but the work is done by the executors of a Spark cluster: see bpe-engines(7).
+Like bpe {{command}}, but the executors of a Spark cluster do the work: see bpe-engines(7).
 {OPTIONS}  -h, --help        this text
 {{others}}"""
 
 
 def settings(given):
-    """(master or "", settings as pairs, tasks in a job) of the options, which are pairs."""
+    """(master or "", settings as pairs, tasks in a job) from the options, which are pairs."""
     master, pairs, tasks = "", [], 256
     for name, value in given:
         if name == "master":
@@ -41,13 +41,13 @@ def settings(given):
 
 
 def launch(command):
-    """bpe train or bpe shard with fan_out.py; does not return."""
+    """Runs bpe train or bpe shard with fan_out.py; does not return."""
 
     def main():
         usage = USAGE.format(command=command, others=all_other_options(command, "--jobs"))
         given, others = arguments(usage, NAMES)
         settings(given)
-        refuse(command, others, dict.fromkeys(("--jobs", "-j"), "--tasks says how many; leave it out"))
+        refuse(command, others, dict.fromkeys(("--jobs", "-j"), "leave it out; --tasks sets the number of tasks"))
         need_module("pyspark")
         words = bpe_words(command, filter_words(HERE, given), others)
         os.execvp(words[0], words)

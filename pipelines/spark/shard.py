@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# shard - text to shards of token ids, on a Spark cluster: bpe shard, with fan_out.py as the filter of its --via
+# shard - text to shards of token ids, on a Spark cluster: runs bpe shard --via with fan_out.py
 import sys
 
-sys.dont_write_bytecode = True  # not into where this is installed
+sys.dont_write_bytecode = True  # keeps __pycache__ out of the installation
 from launch import launch
 
 launch("shard")

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# command.sh - what ssh/train and ssh/shard are: bpe train and bpe shard with fan_out for --via.
+# command.sh - the implementation of ssh/train and ssh/shard: runs bpe train or bpe shard --via with fan_out.
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$here/../quoted.sh"
@@ -13,14 +13,14 @@ esac
 usage() {
     cat <<END
 usage: bpe ssh $name -S [JOBS/]HOST,... [--retries=N] [--ssh=COMMAND] [OPTION]... [FILE]...
-Does what bpe $name does, on other hosts. They read FILEs by the same names, or with --inline are
-sent the text.
-  -S, --sshlogin=HOSTS  the hosts, as ssh knows them: HOST, USER@HOST or ssh://USER@HOST:PORT; or :,
-                        this machine; with JOBS at the same time, else one a core
+Like bpe $name, but on other hosts, which read FILEs by the same names, or with --inline get the
+text.
+  -S, --sshlogin=HOSTS  the hosts, as for ssh: HOST, USER@HOST or ssh://USER@HOST:PORT; or :, this
+                        machine; each with JOBS jobs at the same time (default: one per core)
       --retries=N       start each job up to N times (default 3), on different hosts if possible
-      --ssh=COMMAND     what starts ssh (default ssh)
+      --ssh=COMMAND     the command that starts ssh (default ssh)
   -h, --help            this text
-All other OPTIONs are those of bpe $name (see its --help), but for $refused.
+All other OPTIONs are those of bpe $name (see its --help), except $refused.
 END
 }
 
@@ -29,7 +29,7 @@ die() { # MESSAGE
     exit 64
 }
 
-# Ends if this is, or begins, the name of an option for which bpe would speak of --via, which was not given.
+# Exits if this is a refused option, or an abbreviation of it: the error of bpe would name --via, which the user did not give.
 refuse() { # --NAME
     for option in $refused; do
         case ${option%,} in
@@ -38,13 +38,13 @@ refuse() { # --NAME
         esac
         case ${option%,} in
         --via) die "--via: ssh starts the processes; leave it out" ;;
-        --keep) die "--keep: bpe tasks keeps what other machines count; leave it out" ;;
+        --keep) die "--keep: leave it out; to keep the counts of other machines, use bpe tasks" ;;
         *) die "${option%,}: give it to bpe-shard, which needs no text for it" ;;
         esac
     done
 }
 
-# What is for fan_out goes to via. The other words go round, and are in their order again in the end.
+# Options of fan_out go to via. Other words are moved to the end of the arguments, which keeps their order.
 files=''
 while [ "$left" -gt 0 ]; do
     word=$1
@@ -60,7 +60,7 @@ while [ "$left" -gt 0 ]; do
         ;;
     -S | --sshlogin | --retries | --ssh)
         via="$via $(quoted "$word")"
-        if [ "$left" -gt 0 ]; then # else fan_out refuses it
+        if [ "$left" -gt 0 ]; then # otherwise fan_out reports it
             via="$via $(quoted "$1")"
             shift
             left=$((left - 1))
@@ -74,5 +74,5 @@ while [ "$left" -gt 0 ]; do
     esac
     case $files$word in -S* | --sshlogin | --sshlogin=*) hosts=1 ;; esac
 done
-[ -n "$hosts" ] || die "on which hosts? give -S HOST,...; see --help"
+[ -n "$hosts" ] || die "missing -S HOST,... (the hosts to use); see --help"
 exec bpe "$name" --via="$via --" "$@"

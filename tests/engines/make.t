@@ -30,7 +30,7 @@ is $? 0 "  the same again goes on"
 same_model got.json "  to the same end"
 is "$(ran)" $((tasks + 2)) "  without what was done"
 done_twice
-is "$(env -u CORPUS make -s -f "$TOP/pipelines/tasks.mk" 2>&1 | head -n 1)" "which files? give CORPUS='a.txt b.txt'" "no files"
+is "$(env -u CORPUS make -s -f "$TOP/pipelines/tasks.mk" 2>&1 | head -n 1)" "missing CORPUS; for example CORPUS='a.txt b.txt'" "no files"
 
 # ---- xargs, parallel ----
 

@@ -105,7 +105,7 @@ jobs=$(cat a/slurm.jobs)
 slurm train a -v "$V" -o a.json "${texts[@]}" >said
 is "$? $(cat a/slurm.jobs)" "0 $jobs" "the same command meanwhile submits nothing"
 like "$(cat said)" "jobs of a are still waiting or running*squeue -j $(job a array),$(job a last)" "  and says so"
-refuses 75 "bpe slurm train: a: job $(job a last) does something else there (*--vocab-size=$V*); run the same command again when it has ended" \
+refuses 75 "bpe slurm train: a: job $(job a last) is running another command there (*--vocab-size=$V*); run the same command again when it has ended" \
     slurm train a -v 300 -o b.json --wait "${texts[@]}"
 kill -KILL "$(waiting bpe-count a 00002)"
 until_true 60 restarted "$(job a array)_2"
@@ -149,7 +149,7 @@ is $? 65 "bad input: the status of the last job"
 like "$(cat err)" "bpe-count: bad.txt: byte 29999*" "  and its message"
 like "$(cat bad/logs/last."$(job bad last)")" "bpe-count: bad.txt: byte 29999*" "  which is in its log"
 ok "$(find . -name bad.json | wc -l)" "  and there is no model"
-refuses 64 "bpe slurm train: in which directory*" bpe slurm train -v 1000 -o m.json data/1.txt
+refuses 64 "bpe slurm train: missing --work=DIR*" bpe slurm train -v 1000 -o m.json data/1.txt
 refuses 64 "bpe slurm train: --tie no: *" bpe slurm train --work=no -v 1000 -o m.json --tie=no data/1.txt
 refuses 64 "bpe slurm shard: -f no: *" bpe slurm shard --work=no -m want.json -o no -f no data/1.txt
 ok "$(find . -name no | wc -l)" "  before anything is planned"
@@ -159,7 +159,7 @@ ok "$(find . -name no | wc -l)" "  before anything is planned"
 mkdir c.hold
 touch c.hold/bpe-count
 slurm train c -v "$V" -o c.json --sbatch-last=--partition=none "${texts[@]}" >said 2>err
-is "$? $(tail -n 1 err)" "71 bpe slurm train: sbatch did not take a job of c; its message says why" "a last job that sbatch refuses"
+is "$? $(tail -n 1 err)" "71 bpe slurm train: sbatch rejected a job of c; see its message above" "a last job that sbatch refuses"
 array=$(job c array)
 slurm train c -v "$V" -o c.json "${texts[@]}" >said
 like "$? $(cat said)" "0 job *: bpe tasks train, after job $array; logs in c/logs" "  the same command submits that one alone"

@@ -136,7 +136,7 @@ like "$(cat err)" "*bpe-*: data/bad.txt: byte 3: *" "  and says so"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 printf '#!/bin/sh\nkill -9 $$\n' >slow/bpe-count
 PATH=$PWD/slow:$PATH run 75 "programs that are killed again and again" train "${local[@]}" -v "$V" -o none.json "${texts[@]}"
-like "$(cat err)" "*bpe spark: a task failed as often as Spark tries it: its programs ended with exit status 137
+like "$(cat err)" "*bpe spark: a task failed in every attempt: its programs ended with exit status 137
 *" "  and says so"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 

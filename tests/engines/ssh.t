@@ -129,7 +129,7 @@ is "$(ls tmp host)" $'host:\n\ntmp:' "nothing is left, here and on the hosts"
 
 # ---- Hosts that die ----
 
-lost="bpe ssh: h1: the connection is lost; other hosts do what it had"
+lost="bpe ssh: h1: connection lost; other hosts take over its jobs"
 
 trouble "$half"
 sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}" &
@@ -259,7 +259,7 @@ is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel ended with 137 ' "
 still_here
 kill -KILL "$(pgrep -P "$pid" -x bpe-job)"
 ends "$pid"
-is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what waits for GNU parallel was killed; run the same command again ' \
+is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: the process that waits for GNU parallel was killed; run the same command again ' \
     "what waits for GNU parallel, and reads the text, is killed: that is not the end of the text"
 
 still_here
@@ -298,7 +298,7 @@ is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "0 1 1" " 
 (cd private && on train h1,h2 -v "$V" -o ../got.json "${texts[@]}")
 like "$? $(cat err)" "66 *data/1.txt: cannot open*" "hosts have no such file"
 on train nohost,h1 -v "$V" -o got.json "${texts[@]}"
-like "$? $(cat err)" "0 *bpe ssh: nohost: no connection; going on without it" "a host that does not answer is left out"
+like "$? $(cat err)" "0 *bpe ssh: nohost: no connection; continuing without this host" "a host that does not answer is left out"
 same_model got.json "a host that does not answer"
 echo 'bpe-count 0.0.1' >version.h1
 like "$(bpe ssh fan_out -S h1 --ssh="$ssh" -- bpe-count <chunks 2>&1; echo $?)" 'bpe ssh: h1 has bpe-count 0.0.1, and *64' \
@@ -360,7 +360,7 @@ fails 66 "bpe ssh: nothing.json: cannot open: *" \
 for hosts_are in '' /h1 -x h1,,h2; do
     like "$(bpe ssh fan_out -S "$hosts_are" -- bpe-count </dev/null 2>&1; echo $?)" 'bpe ssh: -S*64' "no hosts: '$hosts_are'"
 done
-refuses 64 'bpe ssh train: on which hosts*' bpe ssh train -v 300 data/1.txt
+refuses 64 'bpe ssh train: missing -S HOST,...*' bpe ssh train -v 300 data/1.txt
 is "$(bpe ssh train -h | head -n 1 | cut -c 1-37)" "usage: bpe ssh train -S [JOBS/]HOST,." "--help"
 
 done_testing

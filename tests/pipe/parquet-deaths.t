@@ -267,8 +267,8 @@ for close_by in pipe none; do
 done
 
 export close_by=short
-fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" "$parquet" far://a.parquet
-fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" bpe encode -m want.json -j 1 -o got.ids --parquet far://a.parquet
+fails 65 "bpe parquet: far://a.parquet: not a Parquet file, or damaged: *" "$parquet" far://a.parquet
+fails 65 "bpe parquet: far://a.parquet: not a Parquet file, or damaged: *" bpe encode -m want.json -j 1 -o got.ids --parquet far://a.parquet
 is "$(ls got.* 2>/dev/null)" "" "a file that is shorter than it says: no result"
 
 # ---- Nobody reads ----

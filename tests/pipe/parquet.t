@@ -7,7 +7,7 @@ oracle=$TOP/tests/pipe/parquet.py
 
 # ---- Without pyarrow ----
 like "$("$parquet" --help)" "usage: bpe parquet *" "--help"
-refuses 64 "bpe parquet: which files? see --help" "$parquet"
+refuses 64 "bpe parquet: missing FILE; see --help" "$parquet"
 refuses 64 "bpe parquet: option --frobnicate not recognized; see --help" "$parquet" --frobnicate x
 refuses 64 "bpe parquet: --nul-bytes=no: must be one of error, replace, skip" "$parquet" --nul-bytes=no x
 refuses 64 "bpe parquet: --null-rows=no: must be one of empty, skip" "$parquet" --null-rows=no x
@@ -109,21 +109,21 @@ is "$?" 66 "  also where nobody can read that"
 refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
 refuses 64 "bpe parquet: standard input: *" "$parquet" -
 refuses 65 "bpe parquet: some.parquet: no column \"nope\"; the columns are: text, large, *" "$parquet" -c nope some.parquet
-refuses 65 "bpe parquet: some.parquet: column \"number\" is int64, no text; the columns of text are: text, *" "$parquet" -c number some.parquet
+refuses 65 "bpe parquet: some.parquet: column \"number\" is int64, not text; the text columns are: text, *" "$parquet" -c number some.parquet
 refuses 65 "bpe parquet: some.parquet: column \"list\" is list*, no text; *" "$parquet" -c list some.parquet
 head -c 20000 zstd.parquet >cut
-refuses 65 "bpe parquet: cut: no Parquet file, or a damaged one: *" "$parquet" cut
+refuses 65 "bpe parquet: cut: not a Parquet file, or damaged: *" "$parquet" cut
 : >empty
-refuses 65 "bpe parquet: empty: no Parquet file, or a damaged one: *" "$parquet" empty
+refuses 65 "bpe parquet: empty: not a Parquet file, or damaged: *" "$parquet" empty
 python3 -c 'd = bytearray(open("zstd.parquet", "rb").read())
 for i in range(20000, 60000): d[i] ^= 0x55
 open("damaged", "wb").write(d)'
-fails 65 "bpe parquet: damaged: no Parquet file, or a damaged one: *" "$parquet" damaged
+fails 65 "bpe parquet: damaged: not a Parquet file, or damaged: *" "$parquet" damaged
 python3 "$oracle" damage "$SEED"
 "$parquet" sound.parquet | cmp - <(python3 "$oracle" documents sound.parquet text)
 ok $? "a file before it is damaged"
 for bad in damaged-*.parquet; do
-    fails 65 "bpe parquet: $bad: no Parquet file, or a damaged one: *" "$parquet" "$bad"
+    fails 65 "bpe parquet: $bad: not a Parquet file, or damaged: *" "$parquet" "$bad"
 done
 [ -e damaged-checksum-none.parquet ] || skip "damage to pages with checksums" "pyarrow writes them, and verifies them, from 15.0 on"
 [ ! -e /dev/full ] || fails 74 "bpe parquet: standard output: cannot write: *" sh -c "'$parquet' none.parquet >/dev/full"
@@ -271,13 +271,13 @@ for line in sys.stdin.buffer: sys.stdout.buffer.write(json.loads(line)["x"]["y"]
 done
 python3 -c 'import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table({"text": pa.array([b"fine", b"\xff"])}), "bytes.parquet")'
-fails 65 "bpe parquet: bytes.parquet: row 1: the text is no UTF-8, *" "$parquet" --jsonl=text bytes.parquet
+fails 65 "bpe parquet: bytes.parquet: row 1: the text is not valid UTF-8, *" "$parquet" --jsonl=text bytes.parquet
 python3 -c 'import pyarrow as pa, pyarrow.parquet as pq
 buffers = pa.array([b"fine", b"also", b"\xff"]).buffers()
 pq.write_table(pa.table({"text": pa.StringArray.from_buffers(3, *buffers[1:])}), "string.parquet")'
-fails 65 "bpe parquet: string.parquet: row 2: the text is no UTF-8, *" "$parquet" --jsonl=text string.parquet
+fails 65 "bpe parquet: string.parquet: row 2: the text is not valid UTF-8, *" "$parquet" --jsonl=text string.parquet
 refuses 64 "bpe parquet: --jsonl=: the field has no name" "$parquet" --jsonl= some.parquet
-refuses 64 "bpe parquet: --jsonl: the name of the field is no UTF-8" "$parquet" --jsonl=$'\xff' some.parquet
+refuses 64 "bpe parquet: --jsonl: the name of the field is not valid UTF-8" "$parquet" --jsonl=$'\xff' some.parquet
 long=$(printf 'x%.0s' {1..2000})
 sed "s/\"text\"/\"$long\"/" more.jsonl >long.jsonl
 bpe shard -m want.json -o long -f raw -n 0 --jsonl="$long" --parquet long.jsonl one-group.parquet >out 2>err

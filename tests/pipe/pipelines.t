@@ -222,7 +222,7 @@ chmod +x slurm/*
 for jobs in '5 --me' '-- 5' "$evil 5" "5 $evil" '5' ''; do
     rm -rf work called
     bpe tasks plan -o work a.txt >/dev/null && printf '%s\n' "$jobs" "'train'" >work/slurm.jobs
-    PATH=$PWD/slurm:$PATH refuses 65 "bpe slurm train: work/slurm.jobs: *: no jobs of Slurm; remove it, if none of this work are waiting or running" \
+    PATH=$PWD/slurm:$PATH refuses 65 "bpe slurm train: work/slurm.jobs: *: not ids of Slurm jobs; remove the file if no jobs of this work are waiting or running" \
         "$P/slurm/train" --work=work -v 300 -o x.json a.txt
     is "$(ls hit called 2>/dev/null)" "" "  and asks for none ($jobs)"
 done
@@ -235,7 +235,7 @@ if command -v parallel >/dev/null && command -v zstd >/dev/null; then
     for says in "$evil" 0; do
         printf "#!/bin/sh\necho '%s'\n" "$says" >host/getconf
         chmod +x host/*
-        refuses 71 "bpe ssh: evil: says that it has '*' cores" "$P/ssh/fan_out" -S evil --ssh="$PWD/host/ssh" -- bpe-count <a.chunks
+        refuses 71 "bpe ssh: evil: reports '*' cores" "$P/ssh/fan_out" -S evil --ssh="$PWD/host/ssh" -- bpe-count <a.chunks
         is "$(find . -name hit -delete -print)" "" "  and that is all ($says)"
     done
     for says in "- done 0 $evil" "- unread $evil" "$evil lost" '7 ready /tmp 1 x'; do

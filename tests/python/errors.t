@@ -46,7 +46,7 @@ MESSAGES = {
     "special_tokens: a special token must": lambda: train(special_tokens=[""]),
     "bad.txt: byte 4: invalid UTF-8 (0xFF); see invalid=": lambda: train("bad.txt"),
     'longest: jsonl="body"); see on_error=': lambda: train("b.jsonl", jsonl=True),
-    "c.jsonl: line 1: no JSON": lambda: train("c.jsonl", jsonl=True),
+    "c.jsonl: line 1: not JSON": lambda: train("c.jsonl", jsonl=True),
     'on_error="x": must be one of fail, skip': lambda: train(on_error="x"),
     "jsonl= and wet= exclude each other": lambda: train("a.jsonl", jsonl=True, wet=True),
     'memory="x": not': lambda: train(memory="x"),
