@@ -51,7 +51,7 @@ for p in $programs; do
     fails 64 "$p: unknown option -V; see --help" "$p" -V
     fails 64 "$p: unknown option -Z; see --help" "$p" "${args[@]}" -Z -h
     fails 66 "$p: --nonsense: *" "$p" "${args[@]:0:${#args[@]}-1}" -- --nonsense
-    fails 64 "$p: BPE_SIMD=mmx: not one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx "$p" "${args[@]}"
+    fails 64 "$p: BPE_SIMD=mmx: must be one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx "$p" "${args[@]}"
     BPE_SIMD=mmx "$p" --help 2>&1 | cmp -s - help.out
     ok $? "  but help is to be had"
     for ask in --help --version "${args[*]}"; do

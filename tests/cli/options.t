@@ -45,10 +45,10 @@ vector_instructions() {
             bpe-sum level.counts | words >level.words
             same level.words in.words "BPE_SIMD=$level gives the same counts"
         else
-            like "$(cat level.err)" "*: this processor has no such instructions; *" "BPE_SIMD=$level is refused where there is none"
+            like "$(cat level.err)" "*: this processor lacks these instructions; *" "BPE_SIMD=$level is refused where there is none"
         fi
     done
-    fails 64 "*BPE_SIMD=mmx: not one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx bpe-count in.chunks
+    fails 64 "*BPE_SIMD=mmx: must be one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx bpe-count in.chunks
 }
 
 # ---- Missing and bad arguments ----

@@ -164,7 +164,7 @@ is "$? $(tail -n 1 out)" "0 command       none: bpe tasks needs FILEs that can b
 
 # ---- What fails ----
 
-no_size="not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)"
+no_size="not a size; examples: 5TB (powers of 1000), 1.5T or 64M (powers of 1024)"
 fails 64 "bpe plan: --size x: $no_size" bpe plan --size=x short.txt
 fails 64 "bpe plan: --size 5 TB: $no_size" bpe plan --size="5 TB" short.txt
 fails 64 "bpe plan: --size 0: how much text there is, such as 5TB" bpe plan --size=0 short.txt

@@ -190,7 +190,7 @@ static void test_data(void)
         char line[80], message[200];
         snprintf(line, sizeof line, "--data=%s", strcmp(*word, "_") == 0 ? "" : *word);
         snprintf(message, sizeof message,
-                 "-D %s: not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)", line + 7);
+                 "-D %s: not a size; examples: 5TB (powers of 1000), 1.5T or 64M (powers of 1024)", line + 7);
         wrong(line, message);
     }
 }

@@ -1,4 +1,4 @@
-/* base64.h - bytes as text: RFC 4648 section 4, with padding and without line breaks. */
+/* base64.h - base64: RFC 4648 section 4, with padding and without line breaks. */
 #ifndef BPE_BASE_SYS_BASE64_H
 #define BPE_BASE_SYS_BASE64_H
 
@@ -11,7 +11,7 @@
 int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
 /* Decodes n characters to `to` (3 bytes for 4 characters). Returns the length, or SIZE_MAX if they are not base64, have
- * wrong padding, or have bits set that must be 0. */
+ * wrong padding, or set bits that must be 0. */
 size_t base64_get(unsigned char *to, const unsigned char *p, size_t n);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VARINT_MAX 10 /* longest varint of 64 bits, in bytes */
+#define VARINT_MAX 10 /* bytes of the longest varint, of 64 bits */
 
-/* Writes v at p (room for VARINT_MAX); returns the length. */
+/* Writes v at p, which has room for VARINT_MAX bytes; returns the length. */
 static inline size_t varint_put(unsigned char *p, uint64_t v)
 {
     size_t n = 0;
@@ -32,8 +32,8 @@ static inline size_t varint_len(uint64_t v)
     return n;
 }
 
-/* A cursor over bytes that are not trusted: every get checks what is left. After the first failure `bad` stays set, and
- * all further gets give 0 or empty: check once, at the end. Borrows the bytes. */
+/* A cursor over untrusted bytes: every get checks how many are left. After the first failure, `bad` remains set and
+ * every get returns 0 or an empty string, so it is enough to check `bad` once, at the end. Borrows the bytes. */
 struct cursor {
     const unsigned char *p, *end;
     bool bad;
@@ -41,7 +41,7 @@ struct cursor {
 
 static inline struct cursor cursor_over(const void *p, size_t n)
 {
-    const unsigned char *b = n ? p : (const unsigned char *)""; /* p may be NULL then */
+    const unsigned char *b = n ? p : (const unsigned char *)""; /* p may be NULL if n is 0 */
     return (struct cursor){b, b + n, false};
 }
 
@@ -50,7 +50,7 @@ static inline size_t cursor_left(const struct cursor *c)
     return (size_t)(c->end - c->p);
 }
 
-/* One varint; more than 64 bits is bad. */
+/* One varint; more than 64 bits is an error. */
 static inline uint64_t get_varint(struct cursor *c)
 {
     uint64_t v = 0;
@@ -69,7 +69,7 @@ static inline uint64_t get_varint(struct cursor *c)
     return 0;
 }
 
-/* A flag or a small number: a value above max is an error, and 0 is returned. */
+/* A flag or a small number; a value above max is an error and returns 0. */
 static inline unsigned get_choice(struct cursor *c, uint64_t max)
 {
     uint64_t v = get_varint(c);
@@ -80,7 +80,7 @@ static inline unsigned get_choice(struct cursor *c, uint64_t max)
     return (unsigned)v;
 }
 
-/* The next n bytes, borrowed; NULL, and an error, if fewer are left. */
+/* The next n bytes, borrowed; an error and NULL if fewer are left. */
 static inline const unsigned char *get_bytes(struct cursor *c, uint64_t n)
 {
     const unsigned char *p = c->p;
@@ -123,7 +123,7 @@ static inline uint64_t load_u64le(const unsigned char *p)
     return load_le(p, 4) | (uint64_t)load_le(p + 4, 4) << 32;
 }
 
-/* An integer of 8 bytes, most significant byte first: such numbers compare as the bytes do. */
+/* An integer of 8 bytes, most significant byte first, so that integers compare like their bytes. */
 static inline uint64_t load_u64be(const unsigned char *p)
 {
     uint64_t v;
@@ -131,7 +131,7 @@ static inline uint64_t load_u64be(const unsigned char *p)
     return be64toh(v);
 }
 
-/* An integer of any width up to 8 bytes. */
+/* Writes an integer of up to 8 bytes, least significant byte first. */
 static inline void store_le(unsigned char *p, unsigned width, uint64_t v)
 {
     for (unsigned i = 0; i < width; i++)
@@ -144,7 +144,7 @@ static inline uint64_t get_u64le(struct cursor *c)
     return p ? load_u64le(p) : 0;
 }
 
-/* Appends a varint to a growing buffer. 0, or -1 when memory is short. */
+/* Appends a varint. -1: out of memory. */
 static inline int put_varint(struct buf *b, uint64_t v, struct err *e)
 {
     if (buf_reserve(b, VARINT_MAX, e))

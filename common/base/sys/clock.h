@@ -1,10 +1,10 @@
-/* clock.h - how long something takes. */
+/* clock.h - a clock to measure durations. */
 #ifndef BPE_BASE_SYS_CLOCK_H
 #define BPE_BASE_SYS_CLOCK_H
 
 #include <time.h>
 
-/* Seconds since some moment; only differences mean something. Nobody sets this clock. */
+/* Seconds since an arbitrary moment; only differences are meaningful. The clock is monotonic. */
 static inline double clock_now(void)
 {
     struct timespec t;

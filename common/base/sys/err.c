@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends s to to[*n .. size) with every control byte shown as \xHH; what does not fit is cut. */
+/* Appends s to to[*n .. size), with every control byte as \xHH, truncated to fit. */
 static void put_clean(char *to, size_t *n, size_t size, const char *s)
 {
     for (const unsigned char *p = (const unsigned char *)s; *p && *n + 5 < size; p++) {
@@ -17,12 +17,12 @@ static void put_clean(char *to, size_t *n, size_t size, const char *s)
     to[*n] = '\0';
 }
 
-/* Sets all fields; the place is set to "unknown". Returns the length of the message. */
+/* Sets all fields; input and position become unknown. Returns the length of the message. */
 static size_t set(struct err *e, int code, const char *fmt, va_list ap)
 {
     char raw[sizeof e->msg];
     size_t n = 0;
-    vsnprintf(raw, sizeof raw, fmt, ap); /* before *e changes: its old message may be among the arguments */
+    vsnprintf(raw, sizeof raw, fmt, ap); /* before *e changes, because its old message may be an argument */
     e->code = code;
     e->input[0] = '\0';
     e->offset = ERR_NO_OFFSET;

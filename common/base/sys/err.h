@@ -1,4 +1,4 @@
-/* err.h - what went wrong, carried up to the program that prints it.
+/* err.h - an error, passed up to the program, which prints it.
  *
  * Library code never prints and never exits. A function that can fail takes a `struct err *`, fills it and returns -1
  * (or NULL); the program prints `NAME: text` (err_text) once and exits with `code`, one of sysexits.h:
@@ -17,18 +17,18 @@
 #define ERR_NO_OFFSET UINT64_MAX
 
 struct err {
-    int code;        /* exit status, 0 as long as nothing failed */
-    char input[512]; /* the input, as messages name it (cut to fit); empty: not known yet, or none is involved */
-    uint64_t offset; /* the offset of the byte in it, from 0; or ERR_NO_OFFSET */
-    uint64_t line;   /* or the number of the line, from 1; 0: not known */
+    int code;        /* exit status; 0 as long as nothing has failed */
+    char input[512]; /* the input, as messages name it (truncated to fit); empty: not known yet, or none is involved */
+    uint64_t offset; /* byte offset in the input, from 0; or ERR_NO_OFFSET */
+    uint64_t line;   /* or line number, from 1; 0: unknown */
     char msg[2000];  /* one line, no newline: what was found, what to do */
 };
 
-/* Fills *e, without a place (the message is cut to fit, and control characters in it are shown as \xHH so that it stays
- * one line). Always returns -1, so that `return err_set(e, ...)` reads well. */
+/* Fills *e, without input and position. The message is truncated to fit, and control characters in it become \xHH, so
+ * that it is always one line. Always returns -1, so that `return err_set(e, ...)` reads well. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Like err_set, with the place; offset may be ERR_NO_OFFSET. */
+/* Like err_set, with the input and the offset, which may be ERR_NO_OFFSET. */
 int err_at(struct err *e, int code, const char *input, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
@@ -38,15 +38,15 @@ int err_sys(struct err *e, int code, int errnum, const char *fmt, ...) __attribu
 /* Out of memory while doing `what` ("cannot get N bytes for the count table"). Returns -1. */
 int err_mem(struct err *e, const char *what, unsigned long long bytes);
 
-/* Adds "; " and what to do to the message, if there is room; the place stays. Returns -1. */
+/* Appends "; " and what to do to the message, if it fits; the position is kept. Returns -1. */
 int err_add(struct err *e, const char *what_to_do);
 
-/* Sets the place of an error unless it has one: the function nearest to the error knows the place best, and sets it
- * first. offset may be ERR_NO_OFFSET. Returns -1. */
+/* Sets the input and position of an error, unless they are set: the function closest to the error knows them best, and
+ * sets them first. offset may be ERR_NO_OFFSET. Returns -1. */
 int err_place(struct err *e, const char *input, uint64_t offset);
 int err_place_line(struct err *e, const char *input, uint64_t line);
 
-/* Writes the whole message, beginning with its place: "a.txt: byte 7: ...". Returns `to`. */
+/* Writes the whole message, beginning with the input and position: "a.txt: byte 7: ...". Returns `to`. */
 enum { ERR_TEXT = 2600 };
 const char *err_text(const struct err *e, char to[ERR_TEXT]);
 

@@ -12,10 +12,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { LONG = 512 /* bytes: wider vectors are faster from here on */ };
+enum { LONG = 512 /* bytes from which on wider vectors are faster */ };
 
 #ifdef __x86_64__
-/* Whether so many bytes are left to the vectors of AVX2. */
+/* Whether to hash n bytes with AVX2. */
 static bool by_avx2(size_t n)
 {
     return n >= LONG && simd_level() >= SIMD_AVX2;
@@ -35,7 +35,7 @@ uint64_t hash_parts(const void *p, size_t n, const void *q, size_t m, uint64_t s
 {
     unsigned char all[256];
     XXH3_state_t state;
-    if (n <= sizeof all && m <= sizeof all - n) { /* faster than a state */
+    if (n <= sizeof all && m <= sizeof all - n) { /* faster than setting up a state */
         memcpy(all, p, n);
         memcpy(all + n, q, m);
         return XXH3_64bits_withSeed(all, n + m, seed);
@@ -105,7 +105,7 @@ void random_bytes(void *p, size_t n)
     unsigned char *b = p;
     while (n) {
         size_t part = n < 256 ? n : 256;
-        /* For up to 256 bytes getrandom never returns fewer, and fails only if the kernel does not have it. */
+        /* Up to 256 bytes, getrandom never returns fewer than requested, and fails only if the kernel lacks it. */
         if (getrandom(b, part, 0) != (ssize_t)part)
             abort();
         b += part;

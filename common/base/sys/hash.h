@@ -1,4 +1,4 @@
-/* hash.h - hashing, the one place that knows xxHash. */
+/* hash.h - hashing. Only hash.c and hash_avx2.c call xxHash. */
 #ifndef BPE_BASE_SYS_HASH_H
 #define BPE_BASE_SYS_HASH_H
 
@@ -7,30 +7,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH3, 64 bits, of n bytes with a seed. The same on every machine: the checksums of records depend on it. */
+/* The 64-bit XXH3 hash of n bytes with a seed. It is the same on every machine: the checksums of records depend on it.
+ */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 
-/* The same of two parts, one after the other. */
+/* The same, of two concatenated parts. */
 uint64_t hash_parts(const void *p, size_t n, const void *q, size_t m, uint64_t seed);
 
-/* XXH3, 128 bits, of any number of parts: the checksums of files. */
+/* The 128-bit XXH3 hash of any number of parts, for the checksums of files. */
 enum { HASH128_LEN = 16 };
 struct hash128;
-struct hash128 *hash128_new(struct err *e); /* of no bytes so far; NULL: out of memory */
+struct hash128 *hash128_new(struct err *e); /* empty; NULL: out of memory */
 void hash128_free(struct hash128 *h);
 void hash128_reset(struct hash128 *h);
 void hash128_add(struct hash128 *h, const void *p, size_t n);
 void hash128_get(const struct hash128 *h,
                  unsigned char to[HASH128_LEN]); /* canonical: big-endian, as xxhsum(1) shows it */
 
-/* The same by vectors, for one level of simd.h (hash_avx2.c); for hash.c only. */
+/* The same with the vectors of one level of simd.h (hash_avx2.c); only for hash.c. */
 uint64_t hash_bytes_avx2(const void *p, size_t n, uint64_t seed);
 void hash128_add_avx2(void *state /* XXH3_state_t */, const void *p, size_t n);
 
-/* A random seed, drawn once per process. Hash tables use it so that nobody can make an input whose keys collide. */
+/* A random seed, chosen once per process. Hash tables use it so that nobody can construct an input whose keys collide.
+ */
 uint64_t hash_secret(void);
 
-/* Fills p with n random bytes (ids of runs and batches). */
+/* Fills p with n random bytes, for the ids of runs and batches. */
 void random_bytes(void *p, size_t n);
 
 #endif

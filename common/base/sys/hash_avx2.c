@@ -1,5 +1,6 @@
-/* hash_avx2.c - see hash.h. xxHash chooses its vectors when it is compiled: here it is compiled once more.
- * GCC 12 leaves out vzeroupper where xxHash sets options of its own: all code of SSE after it would be slower. */
+/* hash_avx2.c - see hash.h. xxHash chooses its vector instructions at compile time, so this file compiles it again for
+ * AVX2. GCC 12 omits vzeroupper in functions for which xxHash sets its own target options, which would slow down all
+ * later SSE code; the functions here add it. */
 #include "base/sys/hash.h"
 
 #ifdef __AVX2__

@@ -1,13 +1,13 @@
-/* hash_index.h - the hash table below every index: numbers, found by 32 bits of hash.
+/* hash_index.h - the hash table underlying every index: it finds numbers by a 32-bit hash.
  *
- * The caller knows what a number stands for, and does the comparing:
+ * The caller knows what a number stands for, and compares the keys:
  *
  *     struct hash_slot *s = hash_index_first(&t, hash);
  *     while (s->n1 && !(s->hash == hash && is_it(s->n1 - 1)))
  *         s = hash_index_next(&t, s);
- *     if (!s->n1) it is not in the table, and s is the slot to put it in
+ *     if (!s->n1) the key is not in the table; insert it in slot s
  *
- * Open addressing; at most half of the slots are in use. The hash should be keyed (hash_secret) if the keys come from
+ * The table uses open addressing; at most half of the slots are in use. Use a keyed hash (hash_secret) for keys from
  * outside, so that nobody can make them collide.
  */
 #ifndef BPE_BASE_SYS_HASH_INDEX_H
@@ -25,10 +25,11 @@ struct hash_slot {
 
 struct hash_index {
     struct hash_slot *slot; /* owned */
-    size_t n; /* number of slots: a power of two, or 0 in a zeroed table, which must grow before it is used */
+    size_t n;               /* number of slots: a power of two; 0 in a zeroed table, which must be grown before use */
 };
 
-/* Makes room for n numbers (fewer than 2^31). -1: out of memory, the table is unchanged; `what` names it. */
+/* Makes room for n numbers (fewer than 2^31). -1: out of memory, the table is unchanged; `what` names it in the error.
+ */
 int hash_index_grow(struct hash_index *t, size_t n, const char *what, struct err *e);
 void hash_index_free(struct hash_index *t); /* a zeroed one is fine */
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 enum {
-    MAPPED = 128 << 10, /* from this size on memory is mapped, below HUGE_PAGE all of it at once */
+    MAPPED = 128 << 10, /* memory of at least this size is mapped; below HUGE_PAGE, its pages are populated at once */
     HUGE_PAGE = 2 << 20,
-    WHOLE = 8 * HUGE_PAGE, /* above this size the last huge page is mapped whole */
+    WHOLE = 8 * HUGE_PAGE, /* larger sizes are rounded up to whole huge pages */
 };
 
 #ifdef MADV_HUGEPAGE
@@ -20,8 +20,8 @@ static bool is_mapped(size_t n)
     return n >= MAPPED && n <= SIZE_MAX / 4;
 }
 
-/* The number of bytes mapped for n bytes. The rest after the last full huge page is mapped in small pages, because a
- * huge page takes time to clear; for large arrays that time does not matter, and the size is rounded up. */
+/* The number of bytes to map for n bytes. The remainder after the last full huge page gets small pages, because
+ * clearing a huge page takes time. For large arrays that time does not matter, so the size is rounded up. */
 static size_t mapped_size(size_t n)
 {
     size_t page = n > WHOLE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
@@ -34,7 +34,7 @@ static unsigned char *map_pages(size_t size, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Maps zeroed pages; huge ones aligned: maps one more than needed and unmaps both ends. */
+/* Maps zeroed pages. To align huge pages, maps one more than needed and unmaps both ends. */
 static unsigned char *map(size_t n)
 {
     size_t size = mapped_size(n);
@@ -48,7 +48,7 @@ static unsigned char *map(size_t n)
         munmap(p, before);
     if (before < HUGE_PAGE)
         munmap(p + before + size, HUGE_PAGE - before);
-    /* Only advice: if it fails, the memory is the same, but slower. */
+    /* This is only advice: without it the memory is the same, but slower. */
     madvise(p + before, size & ~((size_t)HUGE_PAGE - 1), MADV_HUGEPAGE);
     return p + before;
 }
@@ -85,8 +85,8 @@ void *huge_double(void *p, size_t n)
         return NULL;
 #ifdef MADV_HUGEPAGE
     if (is_mapped(n) && mapped_size(n) % HUGE_PAGE == 0) {
-        /* It grows in the same call that moves it, so that it stays one mapping: before Linux 6.17 mremap fails for
-         * several mappings at once, and has by then unmapped what was at the new address. */
+        /* One call moves and grows the array, so that it remains a single mapping: before Linux 6.17, mremap fails on
+         * several mappings at once, after it has already unmapped the new address. */
         if (mremap(p, mapped_size(n), mapped_size(2 * n), MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED)
             return new;
         huge_free(new, 2 * n);

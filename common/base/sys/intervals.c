@@ -10,7 +10,7 @@
 static size_t find(const struct intervals *s, uint64_t x)
 {
     size_t lo = 0, hi = s->n;
-    if (hi && s->at[hi - 1].end < x) /* shortcut: pieces come nearly in order */
+    if (hi && s->at[hi - 1].end < x) /* shortcut: pieces arrive nearly in order */
         return hi;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;

@@ -1,4 +1,5 @@
-/* intervals.h - a set of bytes of one source, kept as sorted, disjoint, non-touching intervals [begin, end). */
+/* intervals.h - a set of byte offsets in one source, stored as sorted, disjoint, non-touching intervals [begin, end).
+ */
 #ifndef BPE_BASE_SYS_INTERVALS_H
 #define BPE_BASE_SYS_INTERVALS_H
 
@@ -19,16 +20,16 @@ struct intervals {       /* zeroed: empty */
 
 enum overlap { OVERLAP_NONE, OVERLAP_PART, OVERLAP_ALL };
 
-/* How much of [begin, end) is in the set; begin < end. */
+/* Whether none, part or all of [begin, end) is in the set; begin < end. */
 enum overlap intervals_overlap(const struct intervals *s, uint64_t begin, uint64_t end);
 
-/* Adds [begin, end), begin < end. -1: out of memory, set unchanged. */
+/* Adds [begin, end); begin < end. -1: out of memory, the set is unchanged. */
 int intervals_add(struct intervals *s, uint64_t begin, uint64_t end, struct err *e);
 
-/* The first stretch at or after `from` and before `size` that is not in the set; false if there is none. */
+/* Finds the first interval in [from, size) that is not in the set; false if there is none. */
 bool intervals_gap(const struct intervals *s, uint64_t from, uint64_t size, struct interval *gap);
 
-/* The first place after `at` where an interval begins or ends; UINT64_MAX if there is none. */
+/* The first offset after `at` where an interval begins or ends; UINT64_MAX if there is none. */
 uint64_t intervals_border(const struct intervals *s, uint64_t at);
 
 void intervals_free(struct intervals *s);

@@ -17,7 +17,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The number in a file; UINT64_MAX if there is none (version 2 writes "max"). */
+/* The number in a file; UINT64_MAX if there is none (version 2 uses "max"). */
 static uint64_t read_number(const char *path)
 {
     char text[32] = "", *end = text;
@@ -30,8 +30,8 @@ static uint64_t read_number(const char *path)
     return end == text || errno ? UINT64_MAX : n;
 }
 
-/* The smallest limit of a group and of all groups above it, which limit it too. In a container the path may be the
- * host's: that directory is missing, and the topmost one is the container's own group. Missing ones are skipped. */
+/* The smallest limit of a group and its ancestors, which limit it too. In a container, the path may be the host's: then
+ * its directories do not exist, and the root of the mount is the container's own group. Missing ones are skipped. */
 static uint64_t limit_along(const char *mount, char *group, const char *const *files)
 {
     uint64_t min = UINT64_MAX;
@@ -39,7 +39,7 @@ static uint64_t limit_along(const char *mount, char *group, const char *const *f
         if (end)
             *end = '\0';
         for (const char *const *file = files; *file; file++) {
-            static char path[2 * PATH_MAX]; /* as below: programs call this first, however little stack there is */
+            static char path[2 * PATH_MAX]; /* static, as below, because programs call this with little stack left */
             if ((size_t)snprintf(path, sizeof path, "%s%s/%s", mount, end ? group : "", *file) < sizeof path)
                 min = smaller(min, read_number(path));
         }
@@ -60,7 +60,8 @@ static int lists(const char *list, const char *word)
     return 0;
 }
 
-/* A line of /proc/self/cgroup is `number:controllers:group`; version 2 has no controllers and the number 0. */
+/* A line of /proc/self/cgroup is `number:controllers:group`; in version 2 the number is 0 and there are no controllers.
+ */
 uint64_t memory_cgroup_limit(const char *root)
 {
     static const char *const version1[] = {"memory.limit_in_bytes", NULL}, *const version2[] = {"memory.max",

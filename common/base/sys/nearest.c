@@ -1,12 +1,12 @@
-/* nearest.c - see nearest.h. The distance is that of optimal string alignment (Damerau-Levenshtein, no part edited
- * twice), by rows of the matrix.
+/* nearest.c - see nearest.h. The distance is optimal string alignment (Damerau-Levenshtein in which no part is edited
+ * twice), computed row by row.
  */
 #include "base/sys/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* no option or command is as long: what is longer is near nothing */
+enum { LONGEST = 40 }; /* no option or command is as long, so a longer word is near none */
 
 static int lower(char c)
 {
@@ -18,7 +18,7 @@ static unsigned min(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The distance from a (n letters, at most LONGEST) to b; *prefix: the least distance to a beginning of b. */
+/* The distance from a (n letters, at most LONGEST) to b. Sets *prefix to the smallest distance to a prefix of b. */
 static unsigned distance(const char *a, size_t n, const char *b, unsigned *prefix)
 {
     unsigned rows[3][LONGEST + 1] = {{0}}, *before = rows[0], *last = rows[1], *row = rows[2];
@@ -45,11 +45,11 @@ static unsigned distance(const char *a, size_t n, const char *b, unsigned *prefi
 const char *nearest(const char *word, const char *const *words, size_t n)
 {
     size_t len = strlen(word);
-    unsigned best = 1 + 2 * (len < 3 ? 0 : len < 6 ? 1 : 2); /* twice a distance; one more for a beginning alone */
+    unsigned best = 1 + 2 * (len < 3 ? 0 : len < 6 ? 1 : 2); /* twice the distance, plus one for a mere prefix */
     const char *found = NULL;
     for (size_t i = 0; i < n && len && len <= LONGEST; i++) {
         unsigned prefix, far = 2 * distance(word, len, words[i], &prefix);
-        if (len >= 4 && prefix <= 1) /* fewer letters are the beginning of anything */
+        if (len >= 4 && prefix <= 1) /* fewer letters would be near a prefix of almost any word */
             far = min(far, 2 * prefix + 1);
         if (far < best || (far == best && !found)) {
             best = far;

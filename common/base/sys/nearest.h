@@ -1,13 +1,13 @@
-/* nearest.h - which of some words was meant by one that is mistyped. */
+/* nearest.h - finds the word that a mistyped word was probably meant to be. */
 #ifndef BPE_BASE_SYS_NEAREST_H
 #define BPE_BASE_SYS_NEAREST_H
 
 #include <stddef.h>
 
-/* The word of `words` that is nearest to `word`, or NULL if none is near: a letter left out, added, replaced or swapped
- * with its neighbour, twice in words of six letters and more, never in words of one or two. Upper and lower case are
- * the same. The beginning of a longer word may be mistyped, too: `vocb` is near `vocab-size`. Of equally near ones the
- * first. */
+/* The nearest word in `words`, or NULL if none is near. A word is near if it differs by one letter that was omitted,
+ * added, replaced or swapped with its neighbor; if `word` has six letters or more, by two such edits; if it has one or
+ * two letters, by none. Case is ignored. A mistyped prefix is near the longer word: `vocb` is near `vocab-size`. The
+ * first of equally near words wins. */
 const char *nearest(const char *word, const char *const *words, size_t n);
 
 #endif

@@ -46,7 +46,7 @@ int num_data(const char *s, uint64_t *v, const char *option, struct err *e)
     for (const char *u = units; unit && u <= unit; u++)
         n *= bytes ? 1000 : 1024;
     if (!whole || *p || n >= 0x1p63)
-        return err_set(e, EX_USAGE, "%s %s: not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)",
+        return err_set(e, EX_USAGE, "%s %s: not a size; examples: 5TB (powers of 1000), 1.5T or 64M (powers of 1024)",
                        option, s);
     *v = (uint64_t)n;
     return 0;

@@ -4,8 +4,8 @@
 #include <sha2.h>
 #include <sys/types.h>
 
-_Static_assert(sizeof(SHA2_CTX) <= sizeof(struct sha256), "libmd's state has its place in ours");
-_Static_assert(SHA256_HEX == SHA256_DIGEST_STRING_LENGTH, "libmd writes as much as we have room for");
+_Static_assert(sizeof(SHA2_CTX) <= sizeof(struct sha256), "libmd's state fits in ours");
+_Static_assert(SHA256_HEX == SHA256_DIGEST_STRING_LENGTH, "libmd writes no more than we have room for");
 
 void sha256_hex(char hex[SHA256_HEX], const void *p, size_t n)
 {

@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256, the one place that knows libmd. */
+/* sha256.h - SHA-256. Only sha256.c calls libmd. */
 #ifndef BPE_BASE_SYS_SHA256_H
 #define BPE_BASE_SYS_SHA256_H
 
@@ -16,6 +16,6 @@ struct sha256 {
 };
 void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *p, size_t n);
-void sha256_end(struct sha256 *s, char hex[SHA256_HEX]); /* s must begin anew afterwards */
+void sha256_end(struct sha256 *s, char hex[SHA256_HEX]); /* call sha256_begin before using s again */
 
 #endif

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A word with characters that are no text. */
+/* Appends a word with control characters as $'...'. */
 static int put_escaped(struct buf *to, const char *word, struct err *e)
 {
     static const char codes[] = "\a\b\033\f\n\r\t\v\\'", letters[] = "abEfnrtv\\'";

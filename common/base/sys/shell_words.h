@@ -1,4 +1,4 @@
-/* shell_words.h - words as any shell takes them. */
+/* shell_words.h - quoting of words for the shell. */
 #ifndef BPE_BASE_SYS_SHELL_WORDS_H
 #define BPE_BASE_SYS_SHELL_WORDS_H
 
@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 
-/* Whether no character of word[0 .. n) means anything to a shell, and there is one. */
+/* Whether word[0 .. n) is not empty and needs no quotes: no character is special to a shell. */
 bool shell_words_is_plain(const char *word, size_t n);
 
 /* Appends a word in single quotes. */
 int shell_words_quote(struct buf *to, const char *word, struct err *e);
 
-/* Appends words, in quotes where they need them, a space before each. */
+/* Appends words, each after a space, and in quotes if it needs them. */
 int shell_words_put(struct buf *to, const char *const *words, size_t n, struct err *e);
 
-/* Appends a word in quotes, in one line: with $'...' if it has control characters, which sh does not know. */
+/* Appends a word in quotes, in one line: as $'...' (not POSIX sh) if it has control characters. */
 int shell_words_show(struct buf *to, const char *word, struct err *e);
 
 #endif

@@ -54,12 +54,12 @@ int simd_prepare(struct err *e)
         if (strcmp(want, names[level]) != 0)
             continue;
         if (!simd_has(level))
-            return err_set(e, EX_USAGE, "BPE_SIMD=%s: this processor has no such instructions; the best it has is %s",
+            return err_set(e, EX_USAGE, "BPE_SIMD=%s: this processor lacks these instructions; its best level is %s",
                            want, names[best()]);
         chosen = level;
         return 0;
     }
-    return err_set(e, EX_USAGE, "BPE_SIMD=%s: not one of none, neon, sse2, avx2, avx512", want);
+    return err_set(e, EX_USAGE, "BPE_SIMD=%s: must be one of none, neon, sse2, avx2, avx512", want);
 }
 
 enum simd simd_level(void)

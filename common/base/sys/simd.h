@@ -1,9 +1,9 @@
-/* simd.h - which vector instructions the hot paths use: the best this processor has, or what BPE_SIMD in the
- * environment says (none, neon, sse2, avx2 or avx512).
+/* simd.h - which vector instructions the hot paths use: the best that this processor has, or those that the environment
+ * variable BPE_SIMD names (none, neon, sse2, avx2 or avx512).
  *
- * A hot path has a plain C version, which always exists and which the others are tested against, and one file for each
- * level it has been written for (scan_avx2.c). The Makefile compiles a file for the level in its name; the file is
- * empty if the compiler lacks these instructions.
+ * Every hot path has a plain C version, against which the others are tested, and one file for each level that it
+ * supports (scan_avx2.c). The Makefile compiles a file for the level in its name; the file is empty if the compiler
+ * lacks these instructions.
  */
 #ifndef BPE_BASE_SYS_SIMD_H
 #define BPE_BASE_SYS_SIMD_H
@@ -28,10 +28,11 @@ bool simd_has(enum simd level);
 
 const char *simd_name(enum simd level); /* as in BPE_SIMD; static */
 
-/* Reads BPE_SIMD; call it at the start of a program. -1 with EX_USAGE: unknown level, or the processor lacks it. */
+/* Reads BPE_SIMD; call it at the start of a program. -1 with EX_USAGE: the level is unknown, or the processor lacks it.
+ */
 int simd_prepare(struct err *e);
 
-/* The level to use: the one that simd_prepare found, else the best. */
+/* The level to use: that of BPE_SIMD, if simd_prepare found one, else the best. */
 enum simd simd_level(void);
 
 /* Sets the level, for tests; the processor must have it. */

@@ -1,4 +1,4 @@
-/* str.h - a string: a pointer to bytes, and their number. */
+/* str.h - a string: a pointer to bytes and a length. */
 #ifndef BPE_BASE_SYS_STR_H
 #define BPE_BASE_SYS_STR_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct str { /* not terminated by NUL; borrowed unless said otherwise */
+struct str { /* not NUL-terminated; borrowed unless stated otherwise */
     const unsigned char *p;
     size_t len;
 };
@@ -21,8 +21,7 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
-/* By bytes (memcmp), and if one is a prefix of the other, the shorter one first: less than, equal to, or greater than
- * 0. */
+/* Less than, equal to or greater than 0, by bytes (memcmp); a prefix of a string precedes it. */
 static inline int str_compare(struct str a, struct str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
@@ -30,7 +29,7 @@ static inline int str_compare(struct str a, struct str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Of what C calls a string: whether it ends with another one; whether it is one of several (NULL after the last). */
+/* For C strings: whether s ends with `end`; whether it is one of several (NULL after the last). */
 static inline bool str_ends(const char *s, const char *end)
 {
     size_t n = strlen(s), len = strlen(end);
@@ -44,7 +43,7 @@ static inline bool str_in(const char *s, const char *const *several)
     return *several != NULL;
 }
 
-/* Whether an occurrence of one in a text can overlap one of the other: one is in the other, or begins as that ends. */
+/* Whether occurrences of the two in a text can overlap: one contains the other, or begins with an end of it. */
 static inline bool str_may_overlap(struct str a, struct str b)
 {
     struct str s = a.len < b.len ? a : b, l = a.len < b.len ? b : a;
@@ -57,7 +56,7 @@ static inline bool str_may_overlap(struct str a, struct str b)
     return false;
 }
 
-/* How often a byte occurs in it. */
+/* How often a byte occurs in a string. */
 static inline size_t str_count(struct str s, int byte)
 {
     size_t n = 0;

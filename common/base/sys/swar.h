@@ -1,5 +1,5 @@
-/* swar.h - eight bytes at a time in a 64-bit word. All results are exact: the high bit of each matching byte is set,
- * and no other bit. */
+/* swar.h - SIMD within a register: tests on eight bytes at a time in a 64-bit word. All results are exact: the high bit
+ * of each matching byte is set, and no other bit. */
 #ifndef BPE_BASE_SYS_SWAR_H
 #define BPE_BASE_SYS_SWAR_H
 
@@ -33,7 +33,7 @@ static inline uint64_t swar_less_or_equal(uint64_t x, unsigned char c)
     return ~(((x & ~SWAR_HIGH) + SWAR_ONES * (uint64_t)(0x7F - c)) | x) & SWAR_HIGH;
 }
 
-/* The position in memory, 0 .. 7, of the first byte marked in a result that is not 0. */
+/* The offset in memory, 0 .. 7, of the first byte marked in a nonzero result. */
 static inline size_t swar_first(uint64_t marks)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
