@@ -33,14 +33,14 @@ size_t json_escape_one(unsigned char *to, size_t *n, const unsigned char *p, siz
         *to = meant[*p];
         return 1;
     }
-    *what = "no such escape in a string";
+    *what = "invalid escape in a string";
     unsigned c = left && *p == 'u' ? hex4(p + 1, left - 1) : UINT32_MAX;
     if (c == UINT32_MAX)
         return 0;
     if (c >= 0xD800 && c < 0xE000) {
         unsigned low = left >= 11 && p[5] == '\\' && p[6] == 'u' ? hex4(p + 7, left - 7) : 0;
         if (c >= 0xDC00 || low < 0xDC00 || low >= 0xE000) {
-            *what = "half a surrogate pair in a string";
+            *what = "lone surrogate in a string";
             *to = 0xFF;
             return lenient ? used : 0;
         }

@@ -1,4 +1,4 @@
-/* json_number.c - see json_read.h: numbers and the words true, false and null. */
+/* json_number.c - see json_read.h: numbers, and the literals true, false and null. */
 #include "json/json_read_internal.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static bool is_of_number(unsigned char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* How much of a number has been read. */
+/* The state within a number. */
 enum number {
     NUMBER_BEGIN,
     NUMBER_MINUS,
@@ -22,7 +22,7 @@ enum number {
     NUMBER_NONE
 };
 
-/* After a digit that is not the 0 before a point or at the end. */
+/* The state after a digit, except after a leading 0. */
 static enum number after_digit(enum number n)
 {
     switch (n) {
@@ -42,7 +42,7 @@ static enum number after_digit(enum number n)
     }
 }
 
-/* After one more character, by the grammar. */
+/* The state after one more character, by the grammar. */
 static enum number next_of_number(enum number n, unsigned char c)
 {
     if (c >= '0' && c <= '9')

@@ -43,7 +43,7 @@ int json_read_item(struct json_reader *r)
     return json_separate(r, ']');
 }
 
-/* Skips a value that contains no others, or the beginning of an array or object. */
+/* Skips a scalar value, or the opening bracket of an array or object. */
 static int skip_one(struct json_reader *r, int c)
 {
     struct json_place place;
@@ -65,7 +65,7 @@ static int skip_one(struct json_reader *r, int c)
     }
 }
 
-/* Not recursive, because there may be many levels: a bit for each says whether it is an object. */
+/* Not recursive, because there may be many levels. */
 int json_read_skip(struct json_reader *r)
 {
     bool is_object[JSON_READ_LENIENT_DEPTH + 1];
@@ -105,7 +105,7 @@ int json_read_end(struct json_reader *r)
     int c = json_next(r);
     if (c < 0)
         return -1;
-    return r->at < r->window.len ? json_bad_at(r, r->base + r->at, "something follows its end") : 0;
+    return r->at < r->window.len ? json_bad_at(r, r->base + r->at, "unexpected data after the end") : 0;
 }
 
 int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen)
@@ -116,7 +116,7 @@ int json_read_which(struct json_reader *r, struct str key, const char *const *na
     if (!names[i])
         return i;
     if (*seen & 1U << i)
-        return json_read_fail(r, "\"%s\" occurs twice", names[i]);
+        return json_read_fail(r, "duplicate key \"%s\"", names[i]);
     *seen |= 1U << i;
     return i;
 }

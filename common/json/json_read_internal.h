@@ -1,11 +1,11 @@
-/* json_read_internal.h - what the parts of json_read.h share: the window over the input, errors with a place in it,
- * white space and punctuation; only they use it.
+/* json_read_internal.h - what the files that implement json_read.h share: the window over the input, errors with an
+ * offset, white space and punctuation. Only those files include it.
  *
- * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window
- * grows for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may
- * read past the window's end, into the padding; they then count only what they found before the end.
+ * A file is read through a window. A string that crosses the end of the window is moved to its front, and the window
+ * grows if the string is longer. For memory, the window never changes. Loops over white space and text use vectors that
+ * may read past the window's end, into the padding; they ignore matches there.
  *
- * Of functions that return int, -1 is an error, and *r->e is filled.
+ * Functions that return int return -1 on error and fill *r->e.
  */
 #ifndef BPE_JSON_JSON_READ_INTERNAL_H
 #define BPE_JSON_JSON_READ_INTERNAL_H
@@ -20,13 +20,13 @@
 /* An error at this offset of the input. Always -1. */
 int json_fail_at(struct json_reader *r, uint64_t at, const char *what);
 
-/* The same for a violation of the grammar; messages about a file say so. */
+/* The same for a violation of the grammar, which messages about a file begin with. */
 int json_bad_at(struct json_reader *r, uint64_t at, const char *what);
 
-/* The same about the byte at r->at, or the end, where `wanted` should be. */
+/* The same for the byte at r->at, or the end of the input, where `wanted` should be. */
 int json_bad_next(struct json_reader *r, const char *wanted);
 
-/* Reads more bytes; those before both `at` and `keep` are dropped. 1; 0: there are no more. */
+/* Reads more bytes, and drops those before both `at` and `keep`. 1: done; 0: the end. */
 int json_fill(struct json_reader *r);
 
 /* Makes sure that n bytes are in the window from `at` on, or all that are left. */
@@ -35,14 +35,13 @@ int json_look_ahead(struct json_reader *r, size_t n);
 /* Consumes the byte c, which must come next. */
 int json_expect(struct json_reader *r, char c, const char *wanted);
 
-/* Consumes the comma, unless it is the first item or member, or the closing bracket `end`. 1; 0: it was the
- * bracket. */
+/* Consumes the closing bracket `end` (0), or the comma before an item or member (1); the first has none. */
 int json_separate(struct json_reader *r, char end);
 
-/* Skips a number of any length, which must come next: no more of it need be in the window than one character. */
+/* Skips a number of any length, which must come next; a window of one character is enough. */
 int json_skip_number(struct json_reader *r);
 
-/* As json_read_key, of an object whose members are skipped. */
+/* As json_read_key, for an object whose members are skipped. */
 int json_skip_key(struct json_reader *r);
 
 static inline const unsigned char *json_window_end(const struct json_reader *r)
@@ -50,7 +49,7 @@ static inline const unsigned char *json_window_end(const struct json_reader *r)
     return r->window.p + r->window.len;
 }
 
-/* The end of the white space at p, or `end`: mostly a newline and an indent, fewer than 16 bytes. */
+/* The end of the white space at p, or `end`. It is mostly a newline and an indent, fewer than 16 bytes. */
 static inline const unsigned char *json_skip_white(const unsigned char *p, const unsigned char *end)
 {
 #ifdef __SSE2__
@@ -78,8 +77,8 @@ static inline const unsigned char *json_skip_white(const unsigned char *p, const
     return p < end ? p : end;
 }
 
-/* Skips white space. Returns the next byte, which `at` then points to; also 0 at the end. Slow: there is some, or the
- * window ends. */
+/* Skips white space. Returns the next byte, at `at`, or 0 at the end. The slow version handles white space and the end
+ * of the window. */
 int json_next_slow(struct json_reader *r);
 
 static inline int json_next(struct json_reader *r)

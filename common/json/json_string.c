@@ -1,9 +1,9 @@
-/* json_string.c - see json_read.h: strings, as values and as keys. */
+/* json_string.c - see json_read.h: strings, both values and keys. */
 #include "unicode/utf8.h"
 #include "json/json_escape.h"
 #include "json/json_read_internal.h"
 
-/* The end of the text at p, or `end`: up to a quote, a backslash or a control character. */
+/* The first quote, backslash or control character at or after p, or `end`. */
 static inline const unsigned char *skip_text(const unsigned char *p, const unsigned char *end)
 {
 #ifdef __SSE2__
@@ -33,7 +33,7 @@ static inline const unsigned char *skip_text(const unsigned char *p, const unsig
 /* Whether a string's escapes are decoded, or only checked. */
 enum escapes { ESCAPES_TAKEN, ESCAPES_CHECKED };
 
-/* A string in the window at [from .. from + len) that has escapes. */
+/* Decodes or checks a string with escapes, at [from .. from + len) in the window. */
 static int take_escapes(struct json_reader *r, size_t from, size_t len, enum escapes how, struct str *s)
 {
     size_t where;
@@ -53,7 +53,7 @@ static int take_escapes(struct json_reader *r, size_t from, size_t len, enum esc
     return 0;
 }
 
-/* Reads the string whose opening quote comes next. With `key`, also the colon after it. */
+/* Reads the string whose opening quote comes next and, if `key`, the colon after it. */
 static int get_string(struct json_reader *r, struct str *s, bool key, enum escapes how)
 {
     size_t from = r->at;
@@ -98,7 +98,7 @@ static int get_string(struct json_reader *r, struct str *s, bool key, enum escap
     return escapes ? take_escapes(r, from + 1, len, how, s) : 0;
 }
 
-/* Consumes n bytes of a string. As many of them as there may still be in r->text are copied there. */
+/* Consumes n bytes of a string, and copies them to r->text until that has `max` bytes. */
 static int pass_bytes(struct json_reader *r, size_t n, size_t max)
 {
     size_t room = max - r->text.len, copied = n < room ? n : room;
@@ -108,11 +108,11 @@ static int pass_bytes(struct json_reader *r, size_t n, size_t max)
     return 0;
 }
 
-/* As get_string, but only the place of the string, and its first `max` bytes as written, in r->text: so no more of it
- * need be in the window than one escape. */
+/* As get_string, but returns only the location of the string and, in r->text, its first `max` bytes as written. A
+ * window of one escape is enough. */
 static int pass_string(struct json_reader *r, struct json_place *s, bool key, size_t max)
 {
-    uint64_t where = UINT64_MAX; /* the first escape that is none */
+    uint64_t where = UINT64_MAX; /* the first invalid escape */
     const char *why = NULL, *what;
     unsigned char to[4] = {0};
     size_t n = 0;
@@ -131,7 +131,7 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
             break;
         if (*p < 0x20)
             return json_bad_at(r, r->base + r->at, "a control character in a string");
-        if (*p != '\\') /* there was more after the window */
+        if (*p != '\\') /* text that was beyond the window */
             continue;
         s->escapes = true;
         size_t used = where == UINT64_MAX ? json_escape_one(to, &n, p + 1, left - 1, r->lenient, &what) : 1;
@@ -149,7 +149,7 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
     return why ? json_bad_at(r, where, why) : 0;
 }
 
-/* Goes to the quote with which `what` begins, a string or a key, which must come next. */
+/* Advances to the opening quote of `what`, a string or a key, which must come next. */
 static int go_to(struct json_reader *r, const char *what)
 {
     int c = json_next(r);
@@ -263,27 +263,27 @@ int json_read_choice(struct json_reader *r, const char *const *words, unsigned *
             return 0;
         }
     }
-    return json_read_fail(r, "\"%.*s\" is not known here", (int)s.len, (const char *)s.p);
+    return json_read_fail(r, "unknown value \"%.*s\"", (int)s.len, (const char *)s.p);
 }
 
-/* ---- In one step ---- */
+/* ---- Fast versions ---- */
 
-/* These check for the end of the window only when all has been found: if the last byte lies before the end, so do the
- * others. Until then they may read a few bytes of the padding, but not more. */
+/* These check for the end of the window only after the last byte: if that is before the end, so are the others. Until
+ * then, they may read a few bytes of the padding, but no more. */
 
 static inline const unsigned char *white(const unsigned char *p, const unsigned char *end)
 {
     return *p > ' ' ? p : json_skip_white(p, end);
 }
 
-/* What comes next, after the comma if there must be one; NULL: the comma is missing. */
+/* The next byte that is not white space, after the comma if one is required; NULL: the comma is missing. */
 static inline const unsigned char *try_separator(const struct json_reader *r, const unsigned char *end)
 {
     const unsigned char *p = white(r->window.p + r->at, end);
     return r->fresh ? p : *p == ',' ? white(p + 1, end) : NULL;
 }
 
-/* Reads a string without escapes. Returns what comes after it, or NULL. */
+/* Reads a string without escapes. Returns a pointer past it and white space, or NULL. */
 static inline const unsigned char *try_string(const unsigned char *p, const unsigned char *end, struct str *s)
 {
     if (*p != '"')

@@ -35,7 +35,7 @@ int json_read_fail(struct json_reader *r, const char *fmt, ...)
 
 static void show_buffer(struct json_reader *r)
 {
-    memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* any content will do, but it must be initialized */
+    memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* the content does not matter, but it must be initialized */
     r->window = buf_str(&r->buffer);
 }
 

@@ -1,8 +1,8 @@
-/* json_write.h - writes JSON byte for byte as Rust's serde_json does, which Hugging Face tokenizers uses.
+/* json_write.h - writes JSON byte for byte like Rust's serde_json, which Hugging Face tokenizers uses.
  *
- * Pretty: two spaces an indent, ": " after a key, LF, an empty array or object as [] or {}. Compact: no white space at
- * all. Neither ends with a newline. In strings only `"`, `\` and the controls below U+0020 are escaped (\b \t \n \f \r,
- * else \u00xx in lower case); everything else, U+007F too, is written as it is.
+ * Pretty: indents of two spaces, ": " after a key, LF, empty arrays and objects as [] and {}. Compact: no white space
+ * at all. Neither ends with a newline. In strings, only `"`, `\` and controls below U+0020 are escaped (\b \t \n \f \r,
+ * else \u00xx in lower case); everything else, including U+007F, is written unchanged.
  *
  *     struct json_writer w = json_write_over(out, true, e);
  *     json_write_begin(&w, '{');
@@ -27,8 +27,8 @@ struct json_writer {
     unsigned depth;
     bool pretty;
     bool empty;  /* the innermost array or object is still empty */
-    bool keyed;  /* a key was written, its value comes next */
-    bool failed; /* out of memory, or set by the caller: all further calls do nothing, json_write_done reports it */
+    bool keyed;  /* a key was written; its value comes next */
+    bool failed; /* out of memory, or set by the caller: further calls do nothing, and json_write_done reports it */
 };
 
 /* A writer that appends to *out. */
@@ -45,16 +45,16 @@ void json_write_bytes(struct json_writer *w, const unsigned char *p, size_t len)
 void json_write_bytes2(struct json_writer *w, const unsigned char *p, size_t len, const unsigned char *q,
                        size_t q_len); /* "p q" */
 void json_write_str(struct json_writer *w, const char *s);
-/* One that may not be UTF-8, as names of files: a byte that is none becomes \udcXX, as Python's surrogateescape has it;
- * json_unescape_any (json_escape.h) gives it back. */
+/* A string that may be invalid UTF-8, such as a file name: an invalid byte becomes \udcXX, as in Python's
+ * surrogateescape; json_unescape_any (json_escape.h) restores it. */
 void json_write_any(struct json_writer *w, const unsigned char *p, size_t len);
 void json_write_uint(struct json_writer *w, uint64_t v);
-void json_write_real(struct json_writer *w, double v); /* finite; as short as it can be to be read back the same */
+void json_write_real(struct json_writer *w, double v); /* finite; the shortest form that reads back as the same value */
 void json_write_bool(struct json_writer *w, bool v);
 void json_write_null(struct json_writer *w);
-void json_write_verbatim(struct json_writer *w, const unsigned char *p, size_t len); /* JSON, as it is */
+void json_write_verbatim(struct json_writer *w, const unsigned char *p, size_t len); /* JSON, written unchanged */
 
-/* 0, or -1 when memory was short. */
+/* 0; -1: out of memory. */
 int json_write_done(const struct json_writer *w);
 
 #endif

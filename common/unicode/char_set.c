@@ -69,7 +69,7 @@ static int by_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds the code points from `at` up to `first`, exclusive, but for surrogates. */
+/* Adds the code points in [at, first), except surrogates. */
 static int add_gap(struct char_set *to, uint32_t at, uint32_t first, struct err *e)
 {
     if (at < SURROGATES && first > SURROGATES && char_set_add(to, at, SURROGATES - 1, e))
@@ -101,7 +101,7 @@ int char_set_complement(struct char_set *s, struct err *e)
     return rc;
 }
 
-/* What is in both is what is in neither's complement. */
+/* The intersection is the complement of the union of the complements. */
 int char_set_intersect(struct char_set *s, const struct char_set *other, struct err *e)
 {
     struct char_set out = {0};

@@ -1,4 +1,4 @@
-/* char_set.h - sets of code points, as ranges: for the classes of regexes that are made of others. */
+/* char_set.h - sets of code points, stored as ranges: for regex classes that are composed of other classes. */
 #ifndef BPE_UNICODE_CHAR_SET_H
 #define BPE_UNICODE_CHAR_SET_H
 
@@ -8,28 +8,29 @@
 #include <stdint.h>
 
 struct char_range {
-    uint32_t first, last; /* included */
+    uint32_t first, last; /* both inclusive */
 };
 
-/* Zeroed: empty. The ranges are owned. */
+/* Zeroed: empty. */
 struct char_set {
-    struct char_range *range;
+    struct char_range *range; /* owned */
     size_t n, cap;
 };
 
 void char_set_free(struct char_set *s);
 
-/* Each adds to a set. -1: out of memory. */
+/* These add to a set. -1: out of memory. */
 int char_set_add(struct char_set *s, uint32_t first, uint32_t last, struct err *e);
 int char_set_add_all(struct char_set *s, const struct char_set *from, struct err *e);
 int char_set_add_categories(struct char_set *s, uint32_t mask, struct err *e); /* ugc.h */
 int char_set_add_space(struct char_set *s, struct err *e);                     /* White_Space */
 int char_set_add_han(struct char_set *s, struct err *e);                       /* the script Han */
 
-/* What is not in it of the code points that text can have (no surrogates), in order, without ranges that touch. */
+/* Replaces a set by its complement in the code points that text can contain (all except surrogates). The ranges become
+ * sorted and do not touch. */
 int char_set_complement(struct char_set *s, struct err *e);
 
-/* Keeps what is in `other` as well; in order, as above. */
+/* Keeps only code points that are also in `other`. Sorts the ranges likewise. */
 int char_set_intersect(struct char_set *s, const struct char_set *other, struct err *e);
 
 #endif

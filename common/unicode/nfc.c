@@ -13,14 +13,14 @@ enum {
     SYLLABLES = 0xAC00,
     LEADING = 0x1100,
     VOWELS = 0x1161,
-    TRAILING = 0x11A7, /* the one before the first: there may be none */
+    TRAILING = 0x11A7, /* one before the first, because a syllable may have none */
     N_LEADING = 19,
     N_VOWELS = 21,
     N_TRAILING = 28,
     N_SYLLABLES = N_LEADING * N_VOWELS * N_TRAILING,
 };
 
-/* ---- Looking things up ---- */
+/* ---- Lookups ---- */
 
 static struct nfc_kind kind_at(const unsigned char *p, uint32_t *c, size_t *len)
 {
@@ -28,7 +28,7 @@ static struct nfc_kind kind_at(const unsigned char *p, uint32_t *c, size_t *len)
     return nfc_kinds[nfc_kind_of(*c)];
 }
 
-/* Where the character begins that ends before p + at. */
+/* The offset of the character that ends at p + at. */
 static size_t before(const unsigned char *p, size_t at)
 {
     do
@@ -90,7 +90,7 @@ size_t nfc_skip_plain(const unsigned char *p, size_t at, size_t n)
     return at;
 }
 
-/* At the current SIMD level. */
+/* nfc_skip_plain at the current SIMD level. */
 static size_t skip(const unsigned char *p, size_t at, size_t n)
 {
     switch (simd_level()) {
@@ -109,13 +109,13 @@ static size_t skip(const unsigned char *p, size_t at, size_t n)
     return nfc_skip_plain(p, at, n);
 }
 
-/* Checks the characters from *at on that do not pass; the one before them, if any, begins at `from`. True: all of them
- * are in normal form after it, and *at is where they end.
+/* Checks the characters at *at, up to the next border; the character before them, if it matters, begins at `from`.
+ * True: they are in normal form after that character, and *at is set to the border.
  *
- * They are, if their classes are in order and none composes with the starter before it. A mark composes with that
- * starter unless one between them has the same class; one of class 0 only if nothing stands between. Where a starter
- * has a decomposition, marks may be sorted before what it decomposes to: that is left to normalizing. (Of what
- * attaches, only characters that are NO have decompositions.) */
+ * They are in normal form if their classes are in order and none composes with the starter before it. A mark can
+ * compose with that starter unless a mark of the same class is between them; a mark of class 0, only if nothing is. If
+ * a starter has a decomposition, marks may be sorted into it; that case is left to normalizing. (Of the characters that
+ * attach, only those with NFC_NO have decompositions.) */
 static bool check(const unsigned char *p, size_t from, size_t *at, size_t n)
 {
     uint32_t starter = 0, c;
@@ -170,7 +170,7 @@ size_t nfc_settled_len(const unsigned char *p, size_t n)
 
 /* ---- Normalizing a part ---- */
 
-/* A character of what a part decomposes to, and its class. */
+/* A character in the decomposition of a part, and its class. */
 struct unit {
     uint32_t c, ccc;
 };
@@ -184,7 +184,7 @@ struct units {
 
 static int put_decomposed(struct units *u, uint32_t c, struct err *e)
 {
-    uint32_t after[4]; /* no decomposition takes more steps */
+    uint32_t after[4]; /* no decomposition has more steps */
     size_t n = 0;
     for (;;) {
         struct nfc_kind k = nfc_kinds[nfc_kind_of(c)];
@@ -204,7 +204,7 @@ static int put_decomposed(struct units *u, uint32_t c, struct err *e)
     }
 }
 
-/* Sorts by class; equal ones keep their order. */
+/* Sorts by class; the sort is stable. */
 static void sort_few(struct unit *marks, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -216,7 +216,7 @@ static void sort_few(struct unit *marks, size_t n)
     }
 }
 
-/* The same by counting, so that a run of marks without end takes no more time for each. */
+/* The same as a counting sort, so that the time for a very long sequence of marks is linear. */
 static int sort_many(struct units *u, struct unit *marks, size_t n, struct err *e)
 {
     size_t place[257] = {0};
@@ -264,7 +264,7 @@ static void compose_units(struct units *u)
     u->n = n;
 }
 
-/* The length of the part that begins with p[0 .. n): up to the next border. */
+/* The length of the part at the start of p[0 .. n): up to the next border. */
 static size_t part_len(const unsigned char *p, size_t n)
 {
     uint32_t c;
@@ -292,12 +292,12 @@ static int put_part(struct buf *out, struct units *u, const unsigned char *p, si
     return 0;
 }
 
-/* Appends what p begins with in normal form: as many characters as `room` bytes hold. */
+/* Appends the prefix of p that is in normal form: as many characters as fit in `room` bytes. */
 static ptrdiff_t put_checked(struct buf *out, const unsigned char *p, size_t n, size_t room, struct err *e)
 {
     enum { AHEAD = 256 };
     size_t near = n, len;
-    if (n > AHEAD && room < n - AHEAD) /* no more is checked than is needed */
+    if (n > AHEAD && room < n - AHEAD) /* checks no more than is needed */
         for (near = room + AHEAD; (p[near] & 0xC0) == 0x80; near--)
             ;
     len = nfc_checked_len(p, near);

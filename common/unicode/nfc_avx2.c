@@ -10,7 +10,7 @@ static inline __m256i look_up(const uint8_t *table, __m256i index)
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), index);
 }
 
-/* Bit i: p[i] begins a character that may not pass. Reads p[32], too. */
+/* Bit i: p[i] begins a character that might not pass. Also reads p[32]. */
 static inline uint32_t candidates(const unsigned char *p)
 {
     const __m256i low = _mm256_set1_epi8(0x0F);

@@ -1,4 +1,4 @@
-/* nfc_sse2.c - see nfc_internal.h. SSE2 has no table look-up, so bytes are compared with the least that begins a
+/* nfc_sse2.c - see nfc_internal.h. SSE2 has no table lookup, so bytes are compared with the smallest byte that begins a
  * character that does not pass.
  */
 #include "unicode/nfc_internal.h"

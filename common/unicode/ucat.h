@@ -1,8 +1,8 @@
-/* ucat.h - finer classes of code points than uclass.h: for the pretokenizing regexes that tell upper from lower case,
- * marks, and punctuation.
+/* ucat.h - finer classes of code points than in uclass.h, for pretokenizing regexes that distinguish upper and lower
+ * case, marks and punctuation.
  *
- * The same two-stage table as uclass.h's, with 4 bits a code point, 16 of them in each of a block's four words. The
- * script Han, which crosses the classes, has a table of its own.
+ * The table has two stages, as in uclass.h, with 4 bits per code point; each block has four words of 16 code points.
+ * The script Han, which overlaps several classes, has a separate table.
  */
 #ifndef BPE_UNICODE_UCAT_H
 #define BPE_UNICODE_UCAT_H
@@ -12,27 +12,27 @@
 #include <stdint.h>
 
 enum ucat {
-    UCAT_REST,   /* in no class below: controls, formats, private use, unassigned */
+    UCAT_REST,   /* none of the classes below: controls, formats, private use, unassigned */
     UCAT_PUNCT,  /* \p{P} and \p{S} */
     UCAT_MARK,   /* \p{M} */
     UCAT_NUMBER, /* \p{N} */
-    UCAT_SPACE,  /* \s, that is White_Space; all of \p{Z} is in it */
+    UCAT_SPACE,  /* \s, that is White_Space; includes all of \p{Z} */
     UCAT_UPPER,  /* \p{Lu} and \p{Lt}; from here on: \p{L} */
     UCAT_LOWER,  /* \p{Ll} */
     UCAT_LETTER, /* \p{Lm} and \p{Lo} */
-    UCAT_CJK,    /* a bit added to one of these: U+3040 to U+30FF and U+4E00 to U+9FA5 */
+    UCAT_CJK,    /* a flag added to a class: U+3040 to U+30FF and U+4E00 to U+9FA5 */
 };
 
 #define UCAT_FIRST_LEN 0x1000 /* planes 0 to 3; above them only U+E0100 to U+E01EF (marks) are not REST */
 
-extern const uint8_t ucat_byte[128];              /* of ASCII */
+extern const uint8_t ucat_byte[128];              /* the class of an ASCII byte */
 extern const uint16_t ucat_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
 extern const uint64_t ucat_second[][4];           /* block -> 4 bits for each of its 64 code points */
 
 extern const uint8_t ucat_han_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
 extern const uint64_t ucat_han_second[];             /* block -> a bit for each of its 64 code points */
 
-/* The class, perhaps with UCAT_CJK, of code point 64 * high + (low & 63); `low` may be the last byte of its UTF-8
+/* The class (possibly with UCAT_CJK) of code point 64 * high + (low & 63); `low` may be the last byte of its UTF-8
  * sequence. */
 static inline unsigned ucat_in_block(uint32_t high, uint32_t low)
 {
@@ -48,7 +48,7 @@ static inline unsigned ucat_of(uint32_t code_point)
     return code_point - 0xE0100 < 0xF0 ? UCAT_MARK : UCAT_REST;
 }
 
-/* The same for the character at p, valid UTF-8; its length in bytes goes to *len. (For other bytes the result is
+/* The same for the character at p in valid UTF-8; sets *len to its length in bytes. (For invalid UTF-8 the result is
  * arbitrary, but only p[0 .. 4) and the tables are read.) */
 static inline unsigned ucat_at(const unsigned char *p, size_t *len)
 {
@@ -69,14 +69,14 @@ static inline unsigned ucat_at(const unsigned char *p, size_t *len)
                    (p[3] & 0x3F));
 }
 
-/* Whether a code point is of the script Han. */
+/* Whether a code point is in the script Han. */
 static inline bool ucat_han_of(uint32_t code_point)
 {
     uint32_t high = code_point >> 6;
     return high < UCAT_FIRST_LEN && ucat_han_second[ucat_han_first[high]] >> (code_point & 63) & 1;
 }
 
-/* The same for the character at p, valid UTF-8. (For other bytes as with ucat_at.) */
+/* The same for the character at p in valid UTF-8. (For invalid UTF-8, see ucat_at.) */
 static inline bool ucat_is_han(const unsigned char *p)
 {
     if (p[0] < 0xE2)

@@ -1,8 +1,8 @@
-/* uclass.h - the class of a code point, as the pretokenizing regexes see it: \p{L}, \p{N}, \s or none of them.
+/* uclass.h - the class of a code point, as used by pretokenizing regexes: \p{L}, \p{N}, \s or none of them.
  *
- * A two-stage table in blocks of 64 code points. The last byte of a UTF-8 sequence selects one of 64 code points, so
- * the bytes before it give the index in the first stage. A block has 2 bits for each code point, 32 of them in each of
- * its two words. The tables are generated (gen-uclass.py); uclass_version names their Unicode version.
+ * The table has two stages, in blocks of 64 code points. The last byte of a UTF-8 sequence selects one of 64 code
+ * points, so the bytes before it give the index in the first stage. A block has 2 bits per code point, in two words of
+ * 32 code points. The tables are generated (gen-uclass.py); uclass_version is their Unicode version.
  */
 #ifndef BPE_UNICODE_UCLASS_H
 #define BPE_UNICODE_UCLASS_H
@@ -18,7 +18,7 @@ enum uclass {
     UCLASS_LETTER, /* \p{L} */
     UCLASS_NUMBER, /* \p{N} */
     UCLASS_SPACE,  /* \s, that is White_Space */
-    UCLASS_MULTI,  /* in uclass_byte only: a byte of a longer sequence */
+    UCLASS_MULTI,  /* only in uclass_byte: a byte of a longer sequence */
 };
 
 #define UCLASS_FIRST_LEN 0x1000 /* planes 0 to 3; code points above them are OTHER */
@@ -41,7 +41,7 @@ static inline enum uclass uclass_of(uint32_t code_point)
     return high < UCLASS_FIRST_LEN ? uclass_in_block(high, code_point) : UCLASS_OTHER;
 }
 
-/* The class of the character at p, valid UTF-8; its length in bytes goes to *len. (For other bytes the result is
+/* The class of the character at p in valid UTF-8; sets *len to its length in bytes. (For invalid UTF-8 the result is
  * arbitrary, but only p[0 .. 4) and the tables are read.) */
 static inline enum uclass uclass_at(const unsigned char *p, size_t *len)
 {
@@ -62,8 +62,8 @@ static inline enum uclass uclass_at(const unsigned char *p, size_t *len)
                      (p[3] & 0x3F));
 }
 
-/* How many ASCII letters p[0 .. 8) begins with. Eight bytes at a time and without a branch: the length of a word is
- * what a processor predicts worst in a scanner. */
+/* The number of ASCII letters at the start of p[0 .. 8). Tests eight bytes at once without a branch, because the length
+ * of a word is the hardest thing for a processor to predict in a scanner. */
 static inline size_t uclass_ascii_letters(const unsigned char *p)
 {
     const uint64_t ones = 0x0101010101010101, high = ones * 0x80;
@@ -76,8 +76,8 @@ static inline size_t uclass_ascii_letters(const unsigned char *p)
     return others ? (size_t)__builtin_ctzll(others) / 8 : 8;
 }
 
-/* The end of the run of characters of class `want` that starts at text[p]; at most len. The text is valid UTF-8, and 8
- * bytes after text[len] must be readable. */
+/* The end of the sequence of characters of class `want` that starts at text[p]; at most len. The text is valid UTF-8,
+ * and 8 bytes after text[len] must be readable. */
 static inline size_t uclass_run(const unsigned char *text, size_t p, size_t len, enum uclass want)
 {
     while (p < len) {
@@ -94,8 +94,8 @@ static inline size_t uclass_run(const unsigned char *text, size_t p, size_t len,
     return p < len ? p : len;
 }
 
-/* Whether p[0 .. n), any bytes, begins with the complete and valid UTF-8 encoding of a letter. Used to decide on cuts.
- */
+/* Whether p[0 .. n), which may be any bytes, begins with the complete, valid UTF-8 encoding of a letter. Used to choose
+ * cuts. */
 bool uclass_letter_at(const unsigned char *p, size_t n);
 
 #endif

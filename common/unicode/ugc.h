@@ -1,6 +1,6 @@
-/* ugc.h - the general categories of code points, as ranges: for regexes, whose classes are written out by them.
+/* ugc.h - the general categories of code points, as ranges, which regexes use to expand their classes.
  *
- * The tables are generated (gen-uclass.py), of the Unicode version that uclass_version names.
+ * The tables are generated (gen-uclass.py) for the Unicode version in uclass_version.
  */
 #ifndef BPE_UNICODE_UGC_H
 #define BPE_UNICODE_UGC_H
@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A category is a number, its place among their names, "Cc" to "Zs"; a set of them is a mask: bit 1U << category. */
+/* A category is a number: its index in the sorted names, "Cc" to "Zs". A set of categories is a mask of the bits
+ * 1U << category. */
 
-/* For each run of code points of one category, in order: its first << 5 | category. It goes up to the next one. */
+/* For each sequence of code points of one category, in order: first << 5 | category. It ends where the next begins. */
 extern const uint32_t ugc_starts[];
 extern const size_t ugc_n_starts;
 
-/* The code points from first to last, included, whose category is another than in Unicode 14, where it was `was`:
- * nearly all were unassigned there. In order. */
+/* The code points from first to last, inclusive, whose category differs from the one in Unicode 14, `was`. Nearly all
+ * were unassigned there. In order. */
 struct ugc_changed {
     uint32_t first, last, was;
 };
@@ -23,14 +24,13 @@ struct ugc_changed {
 extern const struct ugc_changed ugc_since_14[];
 extern const size_t ugc_n_since_14;
 
-/* The mask of the category or, by one letter, of the group of categories that has this name: "Lu", "L". 0: there is
- * none. */
+/* The mask of the category with this name ("Lu"), or of the group of categories with this letter ("L"). 0: none. */
 uint32_t ugc_mask(const char *name, size_t len);
 
 /* The category of a code point. */
 unsigned ugc_of(uint32_t code_point);
 
-/* The same, and in *last the last code point of the run that it is in. */
+/* The same; sets *last to the last code point of its sequence. */
 unsigned ugc_run(uint32_t code_point, uint32_t *last);
 
 #endif

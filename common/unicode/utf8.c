@@ -8,11 +8,11 @@
 
 const char *const invalid_policy_names[] = {"error", "replace", "skip", "bytes", NULL};
 
-/* HEAD: bytes checked one by one before blocks are used: where errors are frequent, the next one is near */
+/* HEAD: bytes to check one by one before switching to blocks, because frequent errors are close together. */
 enum { HEAD = 64, BLOCK = 32 };
 
-/* Checks the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with the length of the
- * maximal subpart in *bad, and in *cut whether more bytes could complete it. */
+/* Checks the character at p (n > 0 bytes left). Returns its length if it is valid; otherwise 0, and sets *bad to the
+ * length of the maximal subpart and *cut to whether more bytes could complete it. */
 static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
 {
     unsigned char c = p[0], lo = 0x80, hi = 0xBF;
@@ -21,7 +21,7 @@ static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
     *bad = 1;
     if (len < 2)
         return len;
-    /* The second byte decides about overlong forms, surrogates and numbers above U+10FFFF. */
+    /* The second byte shows overlong forms, surrogates and code points above U+10FFFF. */
     if (c == 0xE0)
         lo = 0xA0;
     else if (c == 0xED)
@@ -58,19 +58,19 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut)
 
 /* ---- An automaton ---- */
 
-/* The step of this automaton is a shift. A state is the position of six bits in a word; each byte has a word, which
- * holds the next state for each state at that state's position. The steps do not branch on the text, so nothing is
- * mispredicted, and the table look-up is not in the dependency chain from state to state. (After Per Vognsen,
- * "Shift-based DFAs".) Blocks that are entirely ASCII are skipped. */
+/* Each step of this automaton is a shift. A state is the position of six bits in a word. Each byte value has a word
+ * that holds, at the position of each state, the state that follows it. The steps do not branch on the text, so there
+ * are no mispredictions, and the table lookup is not in the dependency chain from state to state. (After Per Vognsen,
+ * "Shift-based DFAs".) Blocks of only ASCII are skipped. */
 
 enum {
     WHOLE = 0, /* between characters */
-    DUE1 = 6,  /* one continuation byte is required; DUE2 and DUE3: two, three */
+    DUE1 = 6,  /* requires one continuation byte; DUE2 and DUE3: two, three */
     DUE2 = 12,
     DUE3 = 18,
     AFTER_E0 = 24, /* like DUE2, but the first must be A0 to BF */
     AFTER_ED = 30, /* the first must be 80 to 9F */
-    AFTER_F0 = 36, /* like DUE3: the first must be 90 to BF */
+    AFTER_F0 = 36, /* like DUE3, but the first must be 90 to BF */
     AFTER_F4 = 42, /* the first must be 80 to 8F */
     BAD = 48,      /* never left again */
     STATE = 63,    /* mask of a state's bits */
@@ -148,10 +148,10 @@ size_t utf8_shift(const unsigned char *p, size_t at, size_t n)
 
 /* ---- The fast versions ---- */
 
-/* The functions of utf8.h, at the current SIMD level. */
+/* Calls the function for the current SIMD level. */
 static size_t skip_blocks(const unsigned char *p, size_t at, size_t n)
 {
-    (void)p; /* not used if no level has a function for blocks */
+    (void)p; /* unused if no level has a function */
     (void)n;
     switch (simd_level()) {
 #ifdef __x86_64__

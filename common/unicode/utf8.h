@@ -1,8 +1,8 @@
-/* utf8.h - valid UTF-8, and what is done with invalid bytes.
+/* utf8.h - validation of UTF-8, and replacement of invalid bytes.
  *
- * Valid is what the Unicode Standard says (table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). Where
- * bytes are not valid, the unit is the "maximal subpart of an ill-formed subsequence" (Unicode Standard, section 3.9),
- * as in Python and in the WHATWG encoding standard: each such subpart is replaced by one U+FFFD, or left out.
+ * Validity is defined by the Unicode Standard (table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
+ * Invalid bytes are grouped into "maximal subparts of an ill-formed subsequence" (Unicode Standard, section 3.9), as in
+ * Python and the WHATWG encoding standard: each subpart is replaced by one U+FFFD, or skipped.
  */
 #ifndef BPE_UNICODE_UTF8_H
 #define BPE_UNICODE_UTF8_H
@@ -15,18 +15,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is done with bytes that are not UTF-8: a part of how a text is read (input/reading.h). */
+/* What to do with invalid UTF-8: part of how a text is read (input/reading.h). */
 enum invalid_policy {
     INVALID_ERROR,
     INVALID_REPLACE, /* by U+FFFD */
     INVALID_SKIP,
-    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
+    INVALID_BYTES, /* each byte is a separate pretoken, and the text before it ends as at the end of a document */
 };
 
-/* Their names on a command line, ending with NULL. */
+/* The names of the policies on a command line, ending with NULL. */
 extern const char *const invalid_policy_names[];
 
-/* The length of the byte order mark with which p[0 .. n) begins; 0: there is none. */
+/* The length of the byte order mark at the start of p[0 .. n); 0: none. */
 static inline size_t utf8_mark_len(const unsigned char *p, size_t n)
 {
     return n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -38,7 +38,7 @@ static inline size_t utf8_char_len(unsigned char first)
     return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/* The character at p, in valid UTF-8, and its length. */
+/* The character at p in valid UTF-8; sets *len to its length. */
 static inline uint32_t utf8_char(const unsigned char *p, size_t *len)
 {
     *len = utf8_char_len(p[0]);
@@ -55,7 +55,7 @@ static inline uint32_t utf8_char(const unsigned char *p, size_t *len)
     }
 }
 
-/* Writes the character c, at most 4 bytes; returns its length. */
+/* Writes the character c in at most 4 bytes; returns its length. */
 static inline size_t utf8_put(unsigned char *to, uint32_t c)
 {
     static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -70,19 +70,20 @@ static inline size_t utf8_put(unsigned char *to, uint32_t c)
     return n;
 }
 
-/* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
+/* The length of the longest valid prefix of p[0 .. n). Sets *cut to whether an incomplete character follows it, which
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);
 
-/* The same, one character at a time: it defines where an error is, and the tests compare the fast one with it. */
+/* The same, one character at a time. It defines where an error is, and tests compare the fast version with it. */
 size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
 
-/* For p[0 .. n), n > 0, that does not begin with a valid character: the length of the maximal subpart, >= 1. */
+/* The length, at least 1, of the maximal subpart at the start of p[0 .. n), which must not begin with a valid
+ * character; n > 0. */
 size_t utf8_bad_len(const unsigned char *p, size_t n);
 
-/* Appends p[0 .. n) to *out (up to `max` bytes of it), with each invalid subpart replaced by U+FFFD or, if !replace,
- * left out. Returns how many bytes of p were used (n, unless `max` was reached: then the least number that gives
- * `max` bytes; `max` must fall between two characters of the output), or -1: out of memory. */
+/* Appends p[0 .. n) to *out, at most `max` bytes, with each invalid subpart replaced by U+FFFD or, if !replace,
+ * skipped. Returns the number of bytes of p that were used, or -1: out of memory. That number is n or, once the output
+ * has `max` bytes, the smallest that gives so many; `max` must fall between two characters of the output. */
 ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t max, struct err *e);
 
 #endif

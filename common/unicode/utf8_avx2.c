@@ -1,13 +1,14 @@
-/* utf8_avx2.c - see utf8_internal.h: the errors that two adjacent bytes can show, by three tables indexed by a nibble.
+/* utf8_avx2.c - see utf8_internal.h. Finds the errors in pairs of adjacent bytes with three tables indexed by nibbles.
  *
  * After Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", Software: Practice and Experience
- * 51 (2021). All errors in UTF-8 show in two adjacent bytes, and already in the first byte and the high half of the
- * second, with one exception: whether a third or fourth byte is missing. So each kind of error has a bit, and each of
- * the three nibbles has a table entry with the errors that it allows; the AND of the three entries is what is wrong.
- * TRAILS is not an error where a third or fourth byte is required; there it is an error if it is missing. So bit 7
- * is XORed with whether such a byte is required.
+ * 51 (2021). Every error in UTF-8, with one exception, is visible in the first byte of a pair and the high nibble of
+ * the second. Each kind of error has a bit, and each of the three nibbles has a table entry with the errors that it
+ * allows; the AND of the three entries is the set of errors. The exception is a missing third or fourth byte: where one
+ * is required, TRAILS is not an error, but its absence is. Bit 7 is therefore XORed with whether such a byte is
+ * required.
  *
- * Vectors of AVX-512 are faster by half, and so little of all work is left here that counting gained 1 % by them.
+ * AVX-512 vectors are faster by half, but validation takes so little of the total time that they sped up counting by
+ * only 1 %.
  */
 #include "unicode/utf8_internal.h"
 
@@ -25,7 +26,7 @@ enum {
     EITHER4 = 0x40,    /* F0 (overlong) or F5 and more (above U+10FFFF), then 80 to 8F */
     TRAILS = 0x80,     /* two continuation bytes */
 
-    LOW_ANY = SHORT | STRAY | TRAILS, /* where the low half of the first byte does not matter */
+    LOW_ANY = SHORT | STRAY | TRAILS, /* do not depend on the low nibble of the first byte */
     LOW_F5 = LOW_ANY | OVER10FFFF | EITHER4,
     HIGH_ANY = STRAY | OVERLONG2 | TRAILS, /* all continuation bytes */
 };
@@ -63,7 +64,7 @@ static inline __m256i look_up(int table, __m256i index)
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), _mm256_and_si256(index, _mm256_set1_epi8(0x0F)));
 }
 
-/* Not zero if one of 32 bytes is wrong, given the three bytes before. */
+/* Nonzero if any of 32 bytes is wrong, given the three bytes before them. */
 static inline vec wrong(const unsigned char *p)
 {
     __m256i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);

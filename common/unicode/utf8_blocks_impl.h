@@ -1,16 +1,16 @@
-/* utf8_blocks_impl.h - the loop over blocks that finds invalid UTF-8 with vectors: the part that is the same for all
- * instruction sets. utf8_sse2.c and utf8_avx2.c include it after they have defined
+/* utf8_blocks_impl.h - the loop over blocks that finds invalid UTF-8 with vectors, common to all instruction sets.
+ * utf8_sse2.c and utf8_avx2.c include it after defining
  *
  *     vec          a vector of bytes
  *     load         reads a vector from memory
  *     merge        the OR of two vectors
- *     wrong        not zero in the wrong bytes of the vector at p, given the three bytes before p
- *     any_high     whether a byte of a vector is not ASCII
- *     any          whether a byte of a vector is not zero
+ *     wrong        nonzero in the invalid bytes of the vector at p, given the three bytes before p
+ *     any_high     whether any byte of a vector is not ASCII
+ *     any          whether any byte of a vector is nonzero
  *
- * and utf8_blocks as the name of the function. A block that is ASCII, together with the three bytes before it, is only
- * skipped. The bytes before a vector are loaded again instead of being kept from the vector before: so a block depends
- * on its position only, and the last block may overlap the one before it.
+ * and utf8_blocks as the name of the function. A block is skipped if it and the three bytes before it are ASCII. The
+ * bytes before a vector are loaded again rather than kept from the previous vector, so that the result depends only on
+ * the position of the block, and the last block may overlap the one before it.
  */
 #include "unicode/utf8_internal.h"
 

@@ -314,8 +314,13 @@ def json_trials():
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=2 ** 30)), "1073741824", "an id far above all others")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=-1)), "-1", "a negative id")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=1.5)), "1.5", "an id that is no whole number")
+<<<<<<< HEAD
     refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), '"!" occurs twice', "a key that comes twice")
     refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), '"dropout" occurs twice', "another")
+=======
+    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), 'duplicate key "!"', "a key that comes twice")
+    refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), 'duplicate key "dropout"', "another")
+>>>>>>> bbe2981f (common/unicode, common/json: comments in plain, active English)
     refuses(dump({k: BASE[k] for k in ("version", "pre_tokenizer")}), 'without "model"', "JSON that is something else")
     refuses(dump(BASE["model"]["vocab"]), 'without "model"', "vocab.json alone")
     for key in "vocab", "merges":
@@ -323,7 +328,7 @@ def json_trials():
     whole = dump(BASE)
     for n in 1, 100, len(whole) // 2, len(whole) - 1:
         refuses(whole[:n], "JSON", f"the first {n} bytes" if n < 1000 else "a part of the file")
-    refuses(whole + b"x", "something follows its end", "what follows the end")
+    refuses(whole + b"x", "unexpected data after the end", "what follows the end")
     refuses(b"\xef\xbb\xbf" + whole, "begins with a byte order mark", "a byte order mark")
     refuses(whole, "leave out -p", "-p for a tokenizer.json", 64, ["-p", "gpt2"])
     refuses(whole, "leave out -s", "-s for a tokenizer.json", 64, ["-s", "x"])
