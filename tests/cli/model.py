@@ -314,13 +314,8 @@ def json_trials():
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=2 ** 30)), "1073741824", "an id far above all others")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=-1)), "-1", "a negative id")
     refuses(edited(lambda m: m["model"]["vocab"].update(zz=1.5)), "1.5", "an id that is no whole number")
-<<<<<<< HEAD
-    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), 'duplicate key "!"', "a key that comes twice")
+    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), '"!" occurs twice', "a key that comes twice")
     refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), 'duplicate key "dropout"', "another")
-=======
-    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), 'duplicate key "!"', "a key that comes twice")
-    refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), 'duplicate key "dropout"', "another")
->>>>>>> bbe2981f (common/unicode, common/json: comments in plain, active English)
     refuses(dump({k: BASE[k] for k in ("version", "pre_tokenizer")}), 'without "model"', "JSON that is something else")
     refuses(dump(BASE["model"]["vocab"]), 'without "model"', "vocab.json alone")
     for key in "vocab", "merges":

@@ -187,7 +187,7 @@ fails 75 "bpe plan: standard input is empty: did the program that writes it fail
 fails 65 "bpe-count: latin1.txt: byte 1500000: invalid UTF-8*" bpe plan latin1.txt
 fails 65 "bpe-count: standard input: byte 1500000: invalid UTF-8*" bpe plan --size=1T - <latin1.txt
 { cat short.jsonl; echo nothing; } >bad.jsonl
-fails 65 "bpe-count: bad.jsonl: byte $(wc -c <short.jsonl): no JSON *" bpe plan --jsonl bad.jsonl
+fails 65 "bpe-count: bad.jsonl: byte $(wc -c <short.jsonl): not JSON *" bpe plan --jsonl bad.jsonl
 printf '\037\213nothing' >bad.gz
 fails 65 "bpe plan: bad.gz: *" bpe plan bad.gz
 { head -c 100000 short.txt.gz; head -c 1000 /dev/zero; tail -c +101001 short.txt.gz; } >damaged.gz
