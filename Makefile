@@ -7,8 +7,9 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 JOBS    ?= 2
 VERSION := 0.2.0
-# Commands that compile are not shown; V=1 shows them.
-Q := $(if $(filter 1,$(V)),,@)
+# Commands that compile are not shown; V=1 shows them. With -s, nothing is printed.
+Q   := $(if $(filter 1,$(V)),,@)
+SAY := $(if $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS)))),:,echo)
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-shard bpe-model bpe-view
 LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd
@@ -63,6 +64,7 @@ all: $(BINS) $(BUILD)/bpe $(SHARED)
 help:
 	@echo "make                the programs, in $(BUILD)/"
 	@echo "make install        to DESTDIR PREFIX ($(PREFIX)); uninstall takes them away again"
+	@echo "make html           the manual as web pages, in $(BUILD)/html (mandoc)"
 	@echo "make wheel          the Python package for others, in $(BUILD)/wheel: pip install ./pipelines/python compiles it for this machine"
 	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
@@ -84,6 +86,7 @@ help:
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
 	@echo "make bench-python   the Python package against others and the goals (CORPUS=DIR)"
+	@echo "make bench-peers    README's tables: bpe train and bpe encode beside other tools (CORPUS=DIR)"
 	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
@@ -93,7 +96,7 @@ help:
 
 # The library: its API, and of the modules what that needs.
 $(SHARED): $(LIB)
-	@echo "  LINK $@"
+	@$(SAY) "  LINK $@"
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--gc-sections -o $@ \
 	    $(filter $(BUILD)/common/library/%,$(LIB_OBJ)) $(LIB) $(LIBRARY_LIBS)
 	@ln -sf $(SONAME) $(BUILD)/libbpetools.so
@@ -123,12 +126,12 @@ $(BINS): cmd/one/start.c
 	    -Wl,-z,noseparate-code -o $@ $<
 else
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
-	@echo "  LINK $@"
+	@$(SAY) "  LINK $@"
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 endif
 $(BUILD)/bpe: LIBS += -lm
 $(BUILD)/bpe: $(BPE_OBJ) $(LIB) | $(BUILD)/pipelines $(BUILD)/man
-	@echo "  LINK $@"
+	@$(SAY) "  LINK $@"
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
 
 $(BUILD)/pipelines $(BUILD)/man:
@@ -158,7 +161,7 @@ $(FAULTS): $(BUILD)/%.so: %.c $(BUILD)/flags
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(FLAGS)' | cmp -s - $@ || { \
-	    echo 'Compiling into $(BUILD)/ (about a minute; make V=1 shows the commands)'; \
+	    $(SAY) 'Compiling into $(BUILD)/ (about a minute; make V=1 shows the commands)'; \
 	    echo '$(CC) $(FLAGS)' > $@; \
 	}
 
@@ -260,10 +263,13 @@ bench-encode: all units
 bench-shard: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
 
-# SIZES, PROCESSES, RUNS: see scale.py. It makes its text itself.
+bench-peers: all
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/peers.py
+
 bench-python: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/python.py
 
+# SIZES, PROCESSES, RUNS: see scale.py. It makes its text itself.
 bench-scale: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) SIZES='$(SIZES)' PROCESSES='$(PROCESSES)' \
 	    tests/bench/scale.py
@@ -273,6 +279,9 @@ bench-distinct: all units
 
 bench-hot: $(BUILD)/tests/bench/hot
 	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
+
+html:
+	@man/html.sh '$(abspath $(BUILD))/html'
 
 demo: all
 	@BUILD=$(BUILD) pipelines/demo.sh
@@ -305,7 +314,7 @@ install: all
 	    put pipelines/completions/bpe.bash share/bash-completion/completions $$name; \
 	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
 	done
-	@echo 'Installed in $(ROOT) (make uninstall removes it)'
+	@$(SAY) 'Installed in $(ROOT) (make uninstall removes it)'
 	@[ -n '$(DESTDIR)' ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || :
 
 # The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically into one file, so that any Linux runs
@@ -345,6 +354,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-threads build-arm build-fuzz build-coverage build-python
 
 FORCE:
-.PHONY: all help units wheel check-wheel check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-python bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help html units wheel check-wheel check check-built check-peers check-vocabularies check-linear check-upload check-engines check-sanitize check-threads check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-peers bench-python bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -37,4 +37,21 @@ done
 ok $(($(wc -w <<<"$commands") < 11)) "the commands were found"
 is "$lacks" "" "bpe.7: names all commands and pages"
 
+# Web pages: each page is in the index, and each link between them leads somewhere.
+if command -v mandoc >/dev/null; then
+    ./html.sh "$test_dir/html" >"$test_dir/log" 2>&1
+    is "$? $(cat "$test_dir/log")" "0 The manual is in $test_dir/html/index.html" "make html"
+    cd "$test_dir/html" || exit 1
+    lacks=""
+    for page in "$TOP"/man/*.[1-8]; do
+        grep -q "href=\"${page##*/}.html\"" index.html || lacks="$lacks ${page##*/}"
+    done
+    is "$lacks" "" "  the index has every page"
+    # shellcheck disable=SC2013
+    is "$(for link in $(grep -oh 'href="[^":#]*[#"]' ./*.html | cut -d '"' -f 2 | tr -d '#' | sort -u); do [ -e "$link" ] || echo "$link"; done)" "" \
+        "  links lead to files that exist"
+else
+    skip "make html" "mandoc is not installed"
+fi
+
 done_testing
