@@ -8,8 +8,8 @@ Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CP
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
 peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a tokenizer.json into memory,
-on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and what is compressed (and NAME_base.tiktoken instead of
-NAME.json, if that is there: it does not know each regex of a tokenizer.json), hf, or, for gpt2's pattern, tiktoken. Prints the same,
+on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and compressed files (and NAME_base.tiktoken instead of
+NAME.json, if it exists: gigatoken does not know every regex of a tokenizer.json), snaptokens, tiktoken or hf. Prints the same,
 of the call that encodes, and the number of ids.
 
 peer.py same PEER MODEL IDS FILE... - encodes the same, and prints in how many places its ids are other than those of the file IDS (4
@@ -24,6 +24,7 @@ import json
 import os
 import struct
 import sys
+import tempfile
 import time
 from importlib import metadata
 
@@ -89,19 +90,39 @@ def tiktoken_encoder(paths, model, cores):
                                  map(chr, (*range(33, 127), *range(161, 173), *range(174, 256))))}
     byte.update({chr(256 + n): b for n, b in enumerate(b for b in range(256) if b not in set(byte.values()))})
     with open(model, encoding="utf-8") as f:
-        vocab = json.load(f)["model"]["vocab"]
-    ids = {bytes(map(byte.__getitem__, token)): i for token, i in vocab.items() if token != EOT}
+        tokenizer = json.load(f)
+    added = {token["content"] for token in tokenizer["added_tokens"]}
+    ids = {bytes(map(byte.__getitem__, token)): i for token, i in tokenizer["model"]["vocab"].items() if token not in added}
     first = min(ids.values())  # ranks are from 0
     ranks = {token: i - first for token, i in ids.items()}
-    encoding = tiktoken.Encoding("peer", pat_str=r50k_pat_str, mergeable_ranks=ranks, special_tokens={EOT: len(ranks)})
+    steps = tokenizer["pre_tokenizer"].get("pretokenizers", [])
+    pattern = next((step["pattern"]["Regex"] for step in steps if step["type"] == "Split"), r50k_pat_str)
+    encoding = tiktoken.Encoding("peer", pat_str=pattern, mergeable_ranks=ranks, special_tokens={EOT: max(ranks.values()) + 1})
     texts = list(documents(*paths))
     return lambda: encoding.encode_ordinary_batch(texts, num_threads=cores)
+
+
+def snaptokens_encoder(paths, model, _):
+    import snaptokens
+    with open(model, encoding="utf-8") as f:
+        whole = json.load(f)
+    ids = set(whole["model"]["vocab"].values()) | {token["id"] for token in whole["added_tokens"]}
+    gap = next(i for i in range(len(ids) + 1) if i not in ids)  # it refuses ids after a gap: the special tokens of o200k
+    whole["model"]["vocab"] = {token: i for token, i in whole["model"]["vocab"].items() if i < gap}
+    whole["added_tokens"] = [token for token in whole["added_tokens"] if token["id"] < gap]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        json.dump(whole, f)
+        f.flush()
+        tokenizer = snaptokens.Tokenizer.from_file(f.name)
+    texts = list(documents(*paths))
+    return lambda: tokenizer.encode_batch_flat(texts, add_special_tokens=False)
 
 
 def hf_encoder(paths, model, cores):
     from tokenizers import Tokenizer
     tokenizer, texts = Tokenizer.from_file(model), list(documents(*paths))
-    return lambda: tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    encode = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)  # 1.0 has one call, the fast one
+    return lambda: encode(texts, add_special_tokens=False)
 
 
 def datatrove_shards(paths, model, cores, out):
@@ -170,10 +191,12 @@ def version(package):
 
 
 def n_ids(result):
-    """Of what an encoder returns: lists, Encodings, or an array of awkward."""
+    """Of what an encoder returns: lists, Encodings, an array of awkward, or 4 bytes an id and offsets."""
     if hasattr(result, "layout"):
         import awkward
         return int(awkward.sum(awkward.num(result)) if result.ndim > 1 else len(result))
+    if isinstance(result, tuple):
+        return len(result[0]) // 4
     return sum(map(len, result))
 
 
@@ -197,7 +220,7 @@ def peak():
 
 TRAINERS = {"gigabpe": gigabpe_trainer, "hf": hf_trainer}
 SHARDERS = {"datatrove": datatrove_shards, "megatron": megatron_shards}
-ENCODERS = {"gigatoken": gigatoken_encoder, "tiktoken": tiktoken_encoder, "hf": hf_encoder}
+ENCODERS = {"gigatoken": gigatoken_encoder, "snaptokens": snaptokens_encoder, "tiktoken": tiktoken_encoder, "hf": hf_encoder}
 
 
 def main():

@@ -13,8 +13,8 @@ from harness import BUILD, ENV, HERE, TOP, venv
 
 FIGURES = os.path.join(HERE, "figures.txt")
 HEAD = """\
-What `make bench CORPUS=DIR`, bench-encode, bench-shard, bench-python and bench-scale found last; each writes its part of this file.
-README and tests/bench/README quote it, and tests/lint/figures.t holds README against it.
+The last results of `make bench CORPUS=DIR`, bench-encode, bench-shard, bench-peers, bench-python and bench-scale; each writes its
+section of this file. tests/bench/README quotes it, and tests/lint/figures.t holds the tables of README against bench-peers.
 """
 
 
