@@ -1,13 +1,18 @@
 #!/bin/bash
-# The manual is true: its examples give the output shown, a SYNOPSIS says what -h says, and every option is described.
+# The manual is true: its examples give the output shown, a SYNOPSIS equals the usage of -h, and every option is described.
+# So is README: its examples run as typed.
 #
-# An example is a block `.Bd -literal` in which some line begins with "$ ": such lines are commands, run in order by one
-# shell in one directory for each page, and the lines after each are its output (standard error too). Other blocks are
-# not run. ("> " continues a command.)
+# An example is a block `.Bd -literal` (README: of indented lines) in which some line begins with "$ ". These lines are commands, which
+# one shell for each page runs in order, in an empty directory; the lines after each are its output, including standard error. "> "
+# continues a command. A block of README with ">>> " is Python. Other blocks are not run.
 . "$(dirname "$0")/../lib.sh"
 
 # The literal blocks of a page as readers see them, each ended by a line with 0x1E.
 examples() {
+    if [ "${1##*/}" = README ]; then
+        awk 'sub(/^    /, "") { print; inside = 1; next } inside { print "\036"; inside = 0 }' "$1"
+        return
+    fi
     awk '
         /^\.Bd -literal/ { inside = 1; next }
         /^\.Ed/ { if (inside) print "\036"; inside = 0; next }
@@ -43,7 +48,15 @@ ${line#> }" ;;
 export CPATH=$TOP/common/library LIBRARY_PATH=$BUILD LD_LIBRARY_PATH=$BUILD
 
 n_examples=0
-for page in "$TOP"/man/*.[1-8]; do
+# The examples of README begin with a text that Debian has.
+pages=("$TOP"/man/*.[1-8])
+gpl=/usr/share/common-licenses/GPL-3
+if sha256sum 2>/dev/null <"$gpl" | grep -q ^3972dc9744f6499f; then
+    pages+=("$TOP/README")
+else
+    skip "README: examples" "$gpl is not there, or another text"
+fi
+for page in "${pages[@]}"; do
     name=$(basename "$page")
     mkdir "$name"
     cd "$name" || exit 1
@@ -52,7 +65,17 @@ for page in "$TOP"/man/*.[1-8]; do
     n=0
     while IFS= read -r -d $'\036' block; do
         block=${block#$'\n'}
-        case $'\n'$block in *$'\n$ '*) ;; *) continue ;; esac
+        case $'\n'$block in
+        *$'\n$ '*) ;;
+        *$'\n>>> '*)
+            [ "$name" = README ] || continue # tests/oracle/manual_peers.py runs those of pages, which need other packages
+            printf '%s' "$block" >../wanted
+            PYTHONPATH=$TOP/pipelines/python python3 -m doctest ../wanted >../got 2>&1
+            ok $? "$name: example in Python" || head -n 30 ../got | sed 's/^/# /'
+            continue
+            ;;
+        *) continue ;;
+        esac
         n=$((n + 1))
         n_examples=$((n_examples + 1))
         printf '%s' "$block" >../wanted
