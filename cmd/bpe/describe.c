@@ -150,7 +150,7 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct describe_options, special_token)},
     {'S', "memory", "SIZE", "use about SIZE of memory for what is counted, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct describe_options, memory)},
-    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)",
+    {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
      OPTION_TO(TEXT, struct describe_options, temp)},
     COMMAND_NO_VERSION,
     {0},

@@ -145,7 +145,7 @@ static const struct option_row rows[] = {
     {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: decimal, a line a document",
      OPTION_TO(CHOICE, struct encode, format), .words = formats, .check = take_format},
     COMMAND_JOBS(struct encode, common, "encode"),
-    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",
+    {'o', "output", "PATH", "write the ids to PATH, which appears when it is complete",
      OPTION_TO(OUTPUT, struct encode, path)},
     COMMAND_PARQUET(struct encode, common),
     COMMAND_PROGRESS(struct encode, common),

@@ -196,7 +196,7 @@ static int check(struct err *e)
     if (self.shard.check || self.shard.list || self.shard.convert)
         return become_shard(self.shard.convert, e);
     if (!self.model)
-        return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+        return err_set(e, EX_USAGE, "missing -m MODEL; see --help");
     if (is_read_once(self.model))
         return err_set(e, EX_USAGE, "-m %s: the model is read again and again, also after a loss; put it into a file",
                        self.model);

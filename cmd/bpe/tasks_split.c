@@ -129,7 +129,7 @@ static int check_train(struct err *e)
 {
     struct source_options *s = &self.chunk.source;
     if (!self.merge.has_vocab_size)
-        return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
+        return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (!self.merge.path)
         return err_set(e, EX_USAGE, "where does the model go? give -o MODEL; see --help");
     command_mix(&self.common, s, self.files, self.n_files);
@@ -170,7 +170,7 @@ static int run_shard(struct job *j, struct err *e)
 static int check_shard(struct err *e)
 {
     if (!self.model)
-        return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+        return err_set(e, EX_USAGE, "missing -m MODEL; see --help");
     if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
         return err_set(e, EX_USAGE, "where do the shards go? give -o OUT; see --help");
     self.chunk.model = self.encode.model = self.model;

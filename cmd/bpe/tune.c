@@ -190,7 +190,7 @@ static int check(struct err *e)
     if (command_options_check(&self.common, &self.chunk.source, false, self.n_files, e))
         return -1;
     if (!self.count && !self.model)
-        return err_set(e, EX_USAGE, "by which model? give -m MODEL, or --count; see --help");
+        return err_set(e, EX_USAGE, "missing -m MODEL, or --count; see --help");
     if (self.n_files == 0) {
         self.files = usage_no_files;
         self.n_files = 1;

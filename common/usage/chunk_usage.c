@@ -17,7 +17,7 @@ static int check(void *options, struct err *e)
     if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
         return -1;
     if (o->normalizer && o->model)
-        return err_set(e, EX_USAGE, "--normalize and -m exclude each other: the model says it");
+        return err_set(e, EX_USAGE, "--normalize and -m exclude each other: the model determines it");
     if (o->no_special && o->special.n)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
     if ((o->pattern && !pattern_named(o->pattern, e)) ||
@@ -47,12 +47,12 @@ static int check_block(const char *size, void *options, struct err *e)
     return block == 0 || block > RECORD_MAX / 4 ? err_set(e, EX_USAGE, "-b %s: must be between 1 and 256M", size) : 0;
 }
 
-/* A standard stream is none. */
+/* A standard stream cannot be the status descriptor. */
 static int check_status(const char *fd, void *options, struct err *e)
 {
     uint64_t status = ((const struct chunk_options *)options)->status;
     return status < 3 || status > INT_MAX
-               ? err_set(e, EX_USAGE, "--input-status %s: must be a descriptor from 3 on", fd)
+               ? err_set(e, EX_USAGE, "--input-status %s: must be a descriptor, at least 3", fd)
                : 0;
 }
 
@@ -62,8 +62,8 @@ static const struct option_row rows[] = {
      "cl100k-tiktoken, nanochat, qwen2 (qwen3), o200k, deepseek-v3, tekken,\n"
      "qwen3.5, kimi-k2 (kimi), gpt2-digits (starcoder2, command-r), bytes",
      OPTION_TO(TEXT, struct chunk_options, pattern), .get_words = pattern_names},
-    {'e', "regex", "REGEX", "the same by a regex", OPTION_TO(TEXT, struct chunk_options, regex)},
-    {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode",
+    {'e', "regex", "REGEX", "split text by this regex instead", OPTION_TO(TEXT, struct chunk_options, regex)},
+    {'m', "model", "MODEL", "use the pattern and the special tokens of a model, for bpe-encode",
      OPTION_TO(TEXT, struct chunk_options, model)},
     {'s', "special-token", "TOKEN",
      "a special token, which ends a document (default <|endoftext|>);\n"
@@ -71,24 +71,24 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct chunk_options, special), .check = check_special},
     {0, "no-special", NULL, "no special token: each file is one document",
      OPTION_TO(FLAG, struct chunk_options, no_special)},
-    {0, "normalize", "FORM", "none, or nfc: normalize the text between special tokens first",
+    {0, "normalize", "FORM", "normalize the text between special tokens first: none (default) or nfc",
      OPTION_TO(CHOICE, struct chunk_options, normalizer), .words = normalizer_names},
-    {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)",
+    {'b', "block", "SIZE", "cut pieces of about SIZE (default: depends on the input)",
      OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
     {0, "dealt", NULL,
-     "records are for a program that deals them out one by one, and not for\n"
-     "GNU parallel: 4 MiB of text each, without padding",
+     "write records for a program that distributes them one at a time, not\n"
+     "for GNU parallel: 4 MiB of text each, without padding",
      OPTION_TO(FLAG, struct chunk_options, dealt)},
-    {0, "inline", NULL, "write the text of regular files too, instead of where it is",
+    {0, "inline", NULL, "include the text of regular files, instead of references to it",
      OPTION_TO(FLAG, struct chunk_options, inline_text)},
     SOURCE_OPTIONS(struct chunk_options, source),
     SOURCE_ID(struct chunk_options, source.id),
     INVALID_OPTION(struct chunk_options, source, "is a pretoken"),
-    {0, "only", "FILE", "only the ranges in FILE (made by --missing), read again from FILEs",
+    {0, "only", "FILE", "read only the ranges of FILEs that FILE lists (from --missing)",
      OPTION_TO(TEXT, struct chunk_options, only)},
     {0, "input-status", "FD",
-     "standard input was whole only if descriptor FD then gives a zero byte:\n"
-     "for what starts its writer, too, and knows how that has ended",
+     "regard standard input as complete only if descriptor FD then gives a\n"
+     "zero byte: for a program that also starts the writer of the input",
      OPTION_TO(COUNT, struct chunk_options, status), OPTION_GIVEN(struct chunk_options, has_status),
      .check = check_status},
     {0},
@@ -101,8 +101,8 @@ const struct usage chunk_usage = {
                 "[--jsonl[=FIELD] [--id=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST] [--invalid=error|replace|skip|bytes]\n"
                 "[--only FILE] [FILE...]",
-    .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
-             "or zstd or gzip of it.",
+    .about = "Cuts text into chunks for bpe-count. FILEs (default, or -: standard input) are plain text,\n"
+             "which may be compressed with zstd or gzip.",
     .options = rows,
     USAGE_FILES(struct chunk_options, files, n_files),
     .check = check,

@@ -1,4 +1,4 @@
-/* chunk_usage.h - what bpe-chunk is told. */
+/* chunk_usage.h - the command line of bpe-chunk. */
 #ifndef BPE_USAGE_CHUNK_USAGE_H
 #define BPE_USAGE_CHUNK_USAGE_H
 

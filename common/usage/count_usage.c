@@ -8,7 +8,7 @@ static void init(void *options)
 }
 
 static const struct option_row rows[] = {
-    {'S', "memory", "SIZE", "write out what was counted when the table exceeds SIZE (default 512M)",
+    {'S', "memory", "SIZE", "write out the counts when the table exceeds SIZE (default 512M)",
      OPTION_TO(MEMORY, struct count_options, memory)},
     {0},
 };

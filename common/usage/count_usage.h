@@ -1,4 +1,4 @@
-/* count_usage.h - what bpe-count is told. */
+/* count_usage.h - the command line of bpe-count. */
 #ifndef BPE_USAGE_COUNT_USAGE_H
 #define BPE_USAGE_COUNT_USAGE_H
 

@@ -15,12 +15,12 @@ static const char *const formats[] = {"raw", "text", NULL};
 
 static const struct option_row rows[] = {
     MODEL_OPTION(struct decode_options, model),
-    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: in decimal, with spaces between",
+    {'f', "format", "FORMAT", "raw: little-endian ids (default); text: decimal ids, separated by spaces",
      OPTION_TO(CHOICE, struct decode_options, format), .words = formats},
     DTYPE_OPTION(struct decode_options, dtype),
-    {'s', "special-token", "TOKEN[=ID]", "a special token, for a .tiktoken file that has no PATH.json beside it",
+    {'s', "special-token", "TOKEN[=ID]", "a special token, for a .tiktoken file without a PATH.json",
      OPTION_TO(TEXTS, struct decode_options, special)},
-    {'o', "output", "PATH", "the text goes to PATH, which appears when all is done",
+    {'o', "output", "PATH", "write the text to PATH, which appears when it is complete",
      OPTION_TO(OUTPUT, struct decode_options, path)},
     {0},
 };
@@ -28,8 +28,8 @@ static const struct option_row rows[] = {
 const struct usage decode_usage = {
     .name = "bpe-decode",
     .synopsis = "-m MODEL [-f raw|text] [-d u16|u32] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
-    .about = "Writes the text of ids. FILEs (standard input if none, or -) are what bpe-encode -f raw or\n"
-             "-f text writes.",
+    .about = "Decodes ids to text. FILEs (default, or -: standard input) are the output of bpe-encode -f raw\n"
+             "or -f text.",
     .options = rows,
     USAGE_FILES(struct decode_options, files, n_files),
     .check = check,

@@ -1,4 +1,4 @@
-/* decode_usage.h - what bpe-decode is told. */
+/* decode_usage.h - the command line of bpe-decode. */
 #ifndef BPE_USAGE_DECODE_USAGE_H
 #define BPE_USAGE_DECODE_USAGE_H
 

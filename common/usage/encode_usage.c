@@ -4,7 +4,7 @@
 #include "base/io/fd.h"
 #include "pretok/pattern.h"
 
-/* -p is checked with the model: then chunks are read, and what reads the records learns why there are none. */
+/* -p is checked later, with the model: by then the output is known, so that a reader of records receives the error. */
 static int check(void *options, struct err *e)
 {
     const struct encode_options *o = options;
@@ -22,28 +22,28 @@ static const char *const formats[] = {"raw", "records", "text", "turns", NULL},
 static const struct option_row rows[] = {
     MODEL_OPTION(struct encode_options, model),
     {'f', "format", "FORMAT",
-     "raw: ids, little-endian (default for text); records (default for chunks);\n"
-     "text: ids in decimal, a line a document;\n"
-     "turns: raw, of chunks, for bpe encode, which says when they may be written",
+     "raw: little-endian ids (default for text); records (default for chunks);\n"
+     "text: decimal ids, one line per document;\n"
+     "turns: raw, but written only when another program (bpe encode) permits it",
      OPTION_TO(CHOICE, struct encode_options, format), .words = formats, .first = IDS_RAW},
     DTYPE_OPTION(struct encode_options, dtype),
     {0, "eot", "WHERE",
-     "one separator before or after each document, instead of those in the\n"
-     "text; none (default): only those",
+     "write one separator before or after each document, instead of those in\n"
+     "the text; none (default): only those in the text",
      OPTION_TO(CHOICE, struct encode_options, eot), .words = eots},
-    {0, "eot-token", "TOKEN", "the separator (default <|endoftext|> and the like, or the only one)",
+    {0, "eot-token", "TOKEN", "the separator (default: <|endoftext|> or similar, or the only one)",
      OPTION_TO(TEXT, struct encode_options, eot_token)},
     {0, "special", "WHAT",
-     "special tokens in text become their ids (token, default), are text as\n"
-     "any other, or an error",
+     "special tokens in the text: token (they become their ids; default), text\n"
+     "(encode them like any other text) or error",
      OPTION_TO(CHOICE, struct encode_options, special), .words = specials},
     INVALID_OPTION(struct encode_options, source, "becomes its token"),
     SOURCE_OPTIONS(struct encode_options, source),
-    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it",
+    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file without a PATH.json",
      OPTION_TO(TEXT, struct encode_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several",
      OPTION_TO(TEXTS, struct encode_options, special_token)},
-    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",
+    {'o', "output", "PATH", "write the ids to PATH, which appears when it is complete",
      OPTION_TO(OUTPUT, struct encode_options, path)},
     {0},
 };
@@ -56,8 +56,8 @@ const struct usage encode_usage = {
                 "[-0] [--jsonl[=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST]\n"
                 "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
-    .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
-             "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
+    .about = "Encodes text as token ids of a model. FILEs (default, or -: standard input) are plain text,\n"
+             "which may be compressed with zstd or gzip, or chunks from bpe-chunk -m MODEL.",
     .options = rows,
     USAGE_FILES(struct encode_options, files, n_files),
     .check = check,

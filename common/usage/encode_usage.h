@@ -1,4 +1,4 @@
-/* encode_usage.h - what bpe-encode is told. */
+/* encode_usage.h - the command line of bpe-encode. */
 #ifndef BPE_USAGE_ENCODE_USAGE_H
 #define BPE_USAGE_ENCODE_USAGE_H
 

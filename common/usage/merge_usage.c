@@ -7,7 +7,7 @@ static int check(void *options, struct err *e)
 {
     struct merge_options *o = options;
     if (!o->has_vocab_size)
-        return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
+        return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
         return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
                        (unsigned long long)o->vocab_size, INT32_MAX);
@@ -41,22 +41,22 @@ static int check_add_special(const char *token, void *options, struct err *e)
 static const char *const ties[] = {"hf", "lex", "id", NULL};
 
 static const struct option_row rows[] = {
-    {'v', "vocab-size", "N", "special tokens, 256 bytes and merges together",
+    {'v', "vocab-size", "N", "the vocabulary size: special tokens, 256 bytes and merges together",
      OPTION_TO(COUNT, struct merge_options, vocab_size), OPTION_GIVEN(struct merge_options, has_vocab_size)},
     {0, "tie", "RULE",
-     "of pairs equally frequent, merge first: hf (default) the smallest\n"
-     "ids, as Hugging Face; lex the greatest byte strings; id the\n"
-     "smallest ids, id = byte value",
+     "which of equally frequent pairs to merge first: hf (default), the\n"
+     "smallest ids, as Hugging Face does; lex, the greatest byte strings;\n"
+     "id, the smallest ids, where the id of a byte is its value",
      OPTION_TO(CHOICE, struct merge_options, tie), .words = ties},
-    {0, "min-count", "N", "leave out pretokens that occur less often, to save memory",
+    {0, "min-count", "N", "ignore pretokens that occur fewer than N times, to save memory",
      OPTION_TO(COUNT, struct merge_options, min_count)},
-    {0, "min-frequency", "N", "merge no pair that occurs less often",
+    {0, "min-frequency", "N", "do not merge pairs that occur fewer than N times",
      OPTION_TO(COUNT, struct merge_options, min_frequency)},
-    {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)",
+    {0, "max-token-length", "N", "make no tokens of N bytes or more (except pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
     {0, "add-special", "TOKEN",
-     "a special token that was not looked for in the text: an id beside those\n"
-     "that come with the sum; repeat for several",
+     "add a special token, which was not looked for in the text, to those of\n"
+     "the sum; repeat for several",
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
@@ -68,7 +68,7 @@ static const struct option_row rows[] = {
      "the directory PATH; tiktoken: with -o also PATH.json;\n"
      "hf-dir: the directory PATH for from_pretrained; merges: text",
      OPTION_TO(CHOICE, struct merge_options, format_number), .get_words = model_format_names},
-    {0, "merges", "FORM", "in tokenizer.json: array (default), or string for old readers",
+    {0, "merges", "FORM", "merges in tokenizer.json: array (default), or string for old readers",
      OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges},
     OUTPUT_OPTION(struct merge_options, path),
     {0},

@@ -1,4 +1,4 @@
-/* merge_usage.h - what bpe-merge is told. */
+/* merge_usage.h - the command line of bpe-merge. */
 #ifndef BPE_USAGE_MERGE_USAGE_H
 #define BPE_USAGE_MERGE_USAGE_H
 

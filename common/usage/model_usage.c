@@ -9,7 +9,7 @@ static int check(void *options, struct err *e)
     struct model_options *o = options;
     o->format = model_format_at(o->format_number);
     if (o->n_files > 1)
-        return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
+        return err_set(e, EX_USAGE, "one model at a time; name one of GPT-2's two files, or their directory");
     if (o->info && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
     if (o->format->is_directory && !o->path)
@@ -20,21 +20,21 @@ static int check(void *options, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {0, "info", NULL, "describe the model, a property a line", OPTION_TO(FLAG, struct model_options, info)},
+    {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
      "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
      "PATH for from_pretrained; merges: text",
      OPTION_TO(CHOICE, struct model_options, format_number), .get_words = model_format_names,
      OPTION_GIVEN(struct model_options, has_format)},
-    {0, "merges", "FORM", "in tokenizer.json: array, or string for old readers (default as it was)",
+    {0, "merges", "FORM", "merges in tokenizer.json: array, or string for old readers\n(default: as in MODEL)",
      OPTION_TO(CHOICE, struct model_options, merges_as_strings), .words = shared_options_merges,
      OPTION_GIVEN(struct model_options, has_form)},
-    {'p', "pattern", "NAME", "the pattern (see bpe-chunk), of a model that does not say it",
+    {'p', "pattern", "NAME", "the pattern (see bpe-chunk), for a model that does not specify it",
      OPTION_TO(TEXT, struct model_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]",
-     "a special token of a .tiktoken file that comes without PATH.json; its id\n"
-     "is ID, or the next after all others",
+     "a special token, for a .tiktoken file without a PATH.json; its id is ID,\n"
+     "or the next after all others",
      OPTION_TO(TEXTS, struct model_options, special)},
     OUTPUT_OPTION(struct model_options, path),
     {0},

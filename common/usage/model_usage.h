@@ -1,4 +1,4 @@
-/* model_usage.h - what bpe-model is told. */
+/* model_usage.h - the command line of bpe-model. */
 #ifndef BPE_USAGE_MODEL_USAGE_H
 #define BPE_USAGE_MODEL_USAGE_H
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory for ids, if -S is not given: a quarter of what there is, but within these bounds. */
+/* Memory for ids without -S: a quarter of the memory limit, but within these bounds. */
 #define SHARD_MEMORY_MIN ((uint64_t)64 << 20)
 #define SHARD_MEMORY_MAX ((uint64_t)2 << 30)
 
@@ -32,19 +32,19 @@ static int check_fraction(const char *word, void *options, struct err *e)
     double v = strtod(word, &end);
     return end != word && !*end && v > 0 && v < 1
                ? 0
-               : err_set(e, EX_USAGE, "--test-fraction %s: not a number between 0 and 1, as 0.005", word);
+               : err_set(e, EX_USAGE, "--test-fraction %s: not a number between 0 and 1, such as 0.005", word);
 }
 
-/* What goes together with --check and --list. */
+/* Checks the options with --check or --list. */
 static int check_look(const struct shard_options *o, struct err *e)
 {
     if (o->check && o->list)
         return err_set(e, EX_USAGE, "--check and --list exclude each other");
     if (o->pipeline.dir || o->convert || o->pipeline.resume)
-        return err_set(e, EX_USAGE, "%s DIR makes no shards: -o, --convert and --resume do not go with it",
+        return err_set(e, EX_USAGE, "%s DIR writes no shards; leave out -o, --convert and --resume",
                        o->check ? "--check" : "--list");
     if (o->files != usage_no_files && (o->list || !o->model))
-        return err_set(e, EX_USAGE, "%s: FILEs are those of the corpus, for --check DIR -m MODEL", o->files[0]);
+        return err_set(e, EX_USAGE, "%s: FILEs (the corpus) are only for --check DIR -m MODEL", o->files[0]);
     return o->list && o->model ? err_set(e, EX_USAGE, "-m is for --check") : 0;
 }
 
@@ -56,9 +56,9 @@ static int check(void *options, struct err *e)
     if (s->check || s->list)
         return check_look(s, e);
     if (s->model)
-        return err_set(e, EX_USAGE, "-m is for --check; the ids say which model made them");
+        return err_set(e, EX_USAGE, "-m is for --check; the ids record which model made them");
     if (!o->dir)
-        return err_set(e, EX_USAGE, "where to? give -o DIR; see --help");
+        return err_set(e, EX_USAGE, "missing -o DIR (directory of the shards); see --help");
     p->format = shard_formats[s->format];
     p->docs |= p->format->has_docs;
     p->shuffled = s->shuffle;
@@ -66,8 +66,8 @@ static int check(void *options, struct err *e)
     p->test_fraction = s->fraction ? strtod(s->fraction, NULL) : 0;
     if (s->convert && (p->test_shards || s->fraction || p->shuffled || o->missing || o->id))
         return err_set(e, EX_USAGE,
-                       "--convert keeps order and splits: --test, --test-fraction, --shuffle, --missing and "
-                       "--id have no meaning with it");
+                       "--convert keeps the order and the splits; leave out --test, --test-fraction, --shuffle, "
+                       "--missing and --id");
     if (s->convert && (s->n_files != 1 || strcmp(s->files[0], "-") == 0))
         return err_set(e, EX_USAGE, "--convert takes one directory of shards");
     if (s->drop && s->pad)
@@ -78,35 +78,35 @@ static int check(void *options, struct err *e)
 static const char *const dtypes[] = {"auto", "u16", "u32", "i32", NULL}, *const orders[] = {"documents", NULL};
 
 static const struct option_row rows[] = {
-    {'o', "output", "DIR", "put shards and manifest.json into DIR",
+    {'o', "output", "DIR", "write shards and manifest.json to DIR",
      OPTION_TO(TEXT, struct shard_options, pipeline.dir)},
-    {'n', "tokens", "TOKENS", "ids in a shard (default 100M); 0: all in one",
+    {'n', "tokens", "TOKENS", "ids per shard (default 100M); 0: all in one shard",
      OPTION_TO(COUNT, struct shard_options, pipeline.plan.shard_tokens)},
     {'f', "format", "FORMAT", "npy (default), raw, llmc, megatron, datatrove, dolma or mds",
      OPTION_TO(CHOICE, struct shard_options, format), .get_words = shard_format_names},
-    {'d', "dtype", "TYPE", "u16, u32, i32 or auto (default: what the format has for the vocabulary)",
+    {'d', "dtype", "TYPE", "u16, u32, i32 or auto (default: by the format and the vocabulary size)",
      OPTION_TO(CHOICE, struct shard_options, pipeline.plan.dtype), .words = dtypes, .first = DTYPE_AUTO},
-    {0, "name", "NAME", "names of shards begin with NAME (default tokens)",
+    {0, "name", "NAME", "begin the names of shards with NAME (default tokens)",
      OPTION_TO(TEXT, struct shard_options, pipeline.plan.name)},
-    {0, "test", "N", "the first N shards are for tests",
+    {0, "test", "N", "use the first N shards for tests",
      OPTION_TO(COUNT, struct shard_options, pipeline.plan.test_shards)},
-    {0, "test-fraction", "F", "this part of the documents is for tests, chosen by --seed",
+    {0, "test-fraction", "F", "use this fraction of the documents, chosen by --seed, for tests",
      OPTION_TO(TEXT, struct shard_options, fraction), .check = check_fraction},
-    {0, "seed", "S", "decides the order of --shuffle, and --test-fraction (default 0)",
+    {0, "seed", "S", "the random seed of --shuffle and --test-fraction (default 0)",
      OPTION_TO(COUNT, struct shard_options, pipeline.plan.seed)},
-    {0, "shuffle", "WHAT", "documents: all documents in one random order, decided by --seed",
+    {0, "shuffle", "WHAT", "documents: all documents in random order, chosen by --seed",
      OPTION_TO(CHOICE, struct shard_options, shuffle), .words = orders, .first = 1},
-    {0, "resume", NULL, "go on with what an earlier run has left in DIR",
+    {0, "resume", NULL, "resume an interrupted execution from its files in DIR",
      OPTION_TO(FLAG, struct shard_options, pipeline.resume)},
     {0, "convert", NULL,
-     "the FILE is a directory of shards (which is seen by itself):\nwrite their documents as other shards",
+     "rewrite the documents of FILE, a directory of shards, as new shards\n(automatic if FILE is such a directory)",
      OPTION_TO(FLAG, struct shard_options, convert)},
-    {0, "check", "DIR", "prove that the shards in DIR are what its manifest.json says",
+    {0, "check", "DIR", "verify the shards in DIR against its manifest.json",
      OPTION_TO(TEXT, struct shard_options, check)},
-    {'m', "model", "MODEL", "with --check: all ids are tokens of it; encode some documents of FILEs anew",
+    {'m', "model", "MODEL", "with --check: all ids must be its tokens; re-encode some documents of FILEs",
      OPTION_TO(TEXT, struct shard_options, model)},
-    {0, "list", "DIR", "show the shards in DIR", OPTION_TO(TEXT, struct shard_options, list)},
-    {0, "missing", "FILE", "write what did not come to FILE, for bpe-chunk --only",
+    {0, "list", "DIR", "list the shards in DIR", OPTION_TO(TEXT, struct shard_options, list)},
+    {0, "missing", "FILE", "write the missing ranges to FILE, for bpe-chunk --only",
      OPTION_TO(TEXT, struct shard_options, pipeline.missing)},
     {0, "drop-last", NULL, "leave out ids that do not fill a shard",
      OPTION_TO(VALUE, struct shard_options, pipeline.plan.last), OPTION_GIVEN(struct shard_options, drop),
@@ -114,13 +114,13 @@ static const struct option_row rows[] = {
     {0, "pad-last", NULL, "fill the last shard with the separator's id, or 0",
      OPTION_TO(VALUE, struct shard_options, pipeline.plan.last), OPTION_GIVEN(struct shard_options, pad),
      .first = LAST_PADDED},
-    {0, "docs", NULL, "a table beside each shard, which says where its documents come from",
+    {0, "docs", NULL, "write a table for each shard that records where its documents come from",
      OPTION_TO(FLAG, struct shard_options, pipeline.plan.docs)},
-    {0, "id", "FIELD", "documents must have the names that bpe-chunk --id=FIELD gives them",
+    {0, "id", "FIELD", "require that documents have the names that bpe-chunk --id=FIELD gives them",
      OPTION_TO(TEXT, struct shard_options, pipeline.id)},
-    {0, "sha256", NULL, "SHA-256 of each file in manifest.json, too",
+    {0, "sha256", NULL, "record the SHA-256 of each file in manifest.json",
      OPTION_TO(FLAG, struct shard_options, pipeline.plan.sha256)},
-    {'S', "memory", "SIZE", "memory for ids whose turn has not come\n(default: a quarter of what there is, at most 2G)",
+    {'S', "memory", "SIZE", "memory for ids that arrive out of order\n(default: a quarter of the memory, at most 2G)",
      OPTION_TO(MEMORY, struct shard_options, pipeline.memory)},
     {0},
 };

@@ -1,4 +1,4 @@
-/* shard_usage.h - what bpe-shard is told. */
+/* shard_usage.h - the command line of bpe-shard. */
 #ifndef BPE_USAGE_SHARD_USAGE_H
 #define BPE_USAGE_SHARD_USAGE_H
 

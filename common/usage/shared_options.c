@@ -54,7 +54,7 @@ int shared_options_new_special(const struct option_texts *list, const char *opti
 
 int shared_options_model(const char *model, struct err *e)
 {
-    return model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+    return model ? 0 : err_set(e, EX_USAGE, "missing -m MODEL; see --help");
 }
 
 int shared_options_stdin(const char *model, char *const *files, int n, const char *what, struct err *e)

@@ -1,4 +1,4 @@
-/* shared_options.h - options that several programs have. */
+/* shared_options.h - options that several programs share. */
 #ifndef BPE_USAGE_SHARED_OPTIONS_H
 #define BPE_USAGE_SHARED_OPTIONS_H
 
@@ -16,12 +16,12 @@ enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };
     {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", \
      OPTION_TO(CHOICE, owner, field), .words = shared_options_dtypes, .first = DTYPE_2_BYTES}
 #define OUTPUT_OPTION(owner, field) \
-    {'o', "output", "PATH", "write there (default standard output)", OPTION_TO(OUTPUT, owner, field)}
+    {'o', "output", "PATH", "write to PATH (default standard output)", OPTION_TO(OUTPUT, owner, field)}
 /* clang-format on */
 
-extern const char *const shared_options_dtypes[], *const shared_options_merges[]; /* the latter of --merges */
+extern const char *const shared_options_dtypes[], *const shared_options_merges[]; /* the values of -d and of --merges */
 
-/* The width in bytes; by_vocabulary: what the vocabulary needs. */
+/* The width of an id in bytes. by_vocabulary: the width that the vocabulary needs. */
 unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
 
 /* Checks the special token that was added last to the list of an option (`-s`): it must be UTF-8 text. Removes it if it
@@ -32,7 +32,7 @@ int shared_options_special(struct option_texts *list, const char *option, struct
  * -1 with EX_USAGE. */
 int shared_options_new_special(const struct option_texts *list, const char *option, struct err *e);
 
-/* Checks that a model (-m) is named. -1 with EX_USAGE. */
+/* Checks that a model (-m) was given. -1 with EX_USAGE. */
 int shared_options_model(const char *model, struct err *e);
 
 /* Checks that standard input is not both the model and one of n other inputs, which messages call `what`. -1 with

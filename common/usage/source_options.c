@@ -35,7 +35,7 @@ static int check_forms(const struct source_options *o, enum form form, struct er
                                         input_forms[other]->name);
 }
 
-/* EX_USAGE: the option is for forms with a field. */
+/* Sets the error that an option is only for forms with a field. Always -1. */
 static int has_no_field(const char *option, struct err *e)
 {
     struct buf forms = {0};
@@ -93,7 +93,7 @@ int source_options_check(const struct source_options *o, bool named, struct err 
     if (source_options_reading(o, &reading, e))
         return -1;
     return named && (o->files_from || o->files0_from)
-               ? err_set(e, EX_USAGE, "%s: FILEs cannot be given in a list and on the command line, too",
+               ? err_set(e, EX_USAGE, "%s: name FILEs in a list or on the command line, not both",
                          o->files_from ? "--files-from" : "--files0-from")
                : 0;
 }

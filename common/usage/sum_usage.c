@@ -12,13 +12,13 @@ static void init(void *options)
 static const struct option_row rows[] = {
     {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct sum_options, memory)},
-    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)",
+    {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
      OPTION_TO(TEXT, struct sum_options, temp)},
-    {0, "missing", "FILE", "write what was not counted to FILE, for bpe-count or bpe-chunk --only",
+    {0, "missing", "FILE", "write the uncounted ranges to FILE, for bpe-count or bpe-chunk --only",
      OPTION_TO(TEXT, struct sum_options, missing)},
     {0, "partial", NULL, "write an incomplete sum too, to be completed later",
      OPTION_TO(FLAG, struct sum_options, partial)},
-    {'q', "quiet", NULL, "no remark about what is merely missing, or was counted before",
+    {'q', "quiet", NULL, "do not warn about parts that are missing or were counted before",
      OPTION_TO(FLAG, struct sum_options, quiet)},
     {0},
 };

@@ -1,4 +1,4 @@
-/* sum_usage.h - what bpe-sum is told. */
+/* sum_usage.h - the command line of bpe-sum. */
 #ifndef BPE_USAGE_SUM_USAGE_H
 #define BPE_USAGE_SUM_USAGE_H
 

@@ -10,20 +10,20 @@ static int check(void *options, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {0, "check", NULL, "show nothing; verify every record, and that all that was promised is there",
+    {0, "check", NULL, "print nothing; verify every record, and that no expected input is missing",
      OPTION_TO(FLAG, struct view_options, check)},
-    {0, "armor", NULL, "write each record as a line of base64, for what carries text alone",
+    {0, "armor", NULL, "write each record as a line of base64, for channels that carry only text",
      OPTION_TO(FLAG, struct view_options, armor)},
-    {0, "dearmor", NULL, "write the records that are in such lines", OPTION_TO(FLAG, struct view_options, dearmor)},
+    {0, "dearmor", NULL, "convert such lines back to records", OPTION_TO(FLAG, struct view_options, dearmor)},
     {0},
 };
 
 const struct usage view_usage = {
     .name = "bpe-view",
     .synopsis = "[--check | --armor | --dearmor] [FILE...]",
-    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
-             "and, below, what they hold: the text of chunks, the ids of tokens.\n"
-             "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.",
+    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #,\n"
+             "followed by their contents: the text of chunks, the ids of tokens.\n"
+             "In pretokens and text, \\n \\r \\t \\\\ and \\xHH represent unprintable bytes.",
     .options = rows,
     USAGE_FILES(struct view_options, files, n_files),
     .check = check,

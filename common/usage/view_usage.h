@@ -1,4 +1,4 @@
-/* view_usage.h - what bpe-view is told. */
+/* view_usage.h - the command line of bpe-view. */
 #ifndef BPE_USAGE_VIEW_USAGE_H
 #define BPE_USAGE_VIEW_USAGE_H
 

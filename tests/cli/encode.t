@@ -365,8 +365,8 @@ ok $? "special tokens in another order are the same ones"
 
 # ---- Models ----
 
-fails 64 "bpe-encode: by which model? *" bpe-encode a.txt
-fails 64 "bpe-decode: by which model? *" bpe-decode a.bin
+fails 64 "bpe-encode: missing -m MODEL*" bpe-encode a.txt
+fails 64 "bpe-decode: missing -m MODEL*" bpe-decode a.bin
 fails 66 "bpe-encode: missing: cannot open: *" bpe-encode -m missing a.txt
 fails 66 "bpe-decode: missing: cannot open: *" bpe-decode -m missing a.bin
 fails 65 "bpe-encode: a.txt: *" bpe-encode -m a.txt a.txt

@@ -67,8 +67,8 @@ only_from_a_list() {
 
 lists_and_files() {
     files
-    fails 64 "bpe-chunk: --files-from: FILEs cannot be given in a list and on the command line, too" bpe-chunk --files-from=list f1
-    fails 64 "bpe-chunk: --files0-from: FILEs cannot be given in a list and on the command line, too" bpe-chunk --files0-from=list0 -
+    fails 64 "bpe-chunk: --files-from: name FILEs in a list or on the command line, not both" bpe-chunk --files-from=list f1
+    fails 64 "bpe-chunk: --files0-from: name FILEs in a list or on the command line, not both" bpe-chunk --files0-from=list0 -
     fails 64 "bpe-chunk: --files-from and --files0-from exclude each other" bpe-chunk --files-from=list --files0-from=list0
 }
 
@@ -131,7 +131,7 @@ encode() {
     ok $? "bpe-encode --files0-from"
     : >empty
     refuses 66 "bpe-encode: empty: an empty list of files: there is no input" bpe-encode -m model.json --files-from=empty
-    refuses 64 "bpe-encode: --files-from: FILEs cannot be *" bpe-encode -m model.json --files-from=list f1
+    refuses 64 "bpe-encode: --files-from: name FILEs in a list *" bpe-encode -m model.json --files-from=list f1
     printf 'f1\nf2\nf9\n' >gone
     fails 66 "bpe-encode: f9: cannot open: No such file or directory (line 3 of gone)" bpe-encode -m model.json --files-from=gone
 }

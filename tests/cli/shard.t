@@ -173,7 +173,7 @@ sys.stdout.buffer.write(b" ".join({os.fsencode(s["first"]["source"]) for s in sh
 
 # ---- What does not go together ----
 
-refuses 64 "*give -o DIR*" bpe-shard t.tok
+refuses 64 "*missing -o DIR*" bpe-shard t.tok
 refuses 64 "*--test and --test-fraction exclude*" bpe-shard -o no --test=1 --test-fraction=0.1 t.tok
 refuses 64 "*between 0 and 1*" bpe-shard -o no --test-fraction=1 t.tok
 refuses 64 "*--test-fraction 0.1x*" bpe-shard -o no --test-fraction=0.1x t.tok

@@ -192,7 +192,7 @@ fails 64 "bpe spark: --conf=x: must be KEY=VALUE" bpe spark train --conf=x -v 10
 fails 64 "bpe spark: --tasks=0: not a number of tasks" bpe spark train --tasks=0 -v 1000 data/1.txt
 fails 64 "bpe spark: option --master needs an argument; see --help" bpe spark train --master
 fails 64 "bpe spark: --via: *" bpe spark shard --via=env
-fails 64 "bpe train: how large a vocabulary? *" bpe spark train data/1.txt
+fails 64 "bpe train: missing -v N *" bpe spark train data/1.txt
 like "$(bpe spark shard --help)" "usage: bpe spark shard *" "--help"
 mkdir lacks
 printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$(command -v python3)" >lacks/python3 # without any packages

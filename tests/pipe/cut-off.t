@@ -47,7 +47,7 @@ is "$? $(cat err)" "75 bpe-chunk: standard input: was cut off: the program that 
 bpe-chunk --input-status=3 3< <(sleep 0.3; head -c 1 /dev/zero) < <(cat in.txt) | bpe-count | bpe-sum | words | cmp - want
 is "${PIPESTATUS[*]}" "0 0 0 0 0" "a writer that is asked later than its text has ended"
 fails 64 "bpe-chunk: --input-status 7: not an open descriptor" bpe-chunk --input-status=7 in.txt
-fails 64 "bpe-chunk: --input-status 1: must be a descriptor from 3 on" bpe-chunk --input-status=1 in.txt
+fails 64 "bpe-chunk: --input-status 1: must be a descriptor, at least 3" bpe-chunk --input-status=1 in.txt
 bpe-chunk --input-status=3 3</dev/null in.txt | bpe-count | bpe-sum | words | cmp - want
 is "${PIPESTATUS[*]}" "0 0 0 0 0" "a file needs no such word"
 

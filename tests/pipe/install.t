@@ -133,7 +133,7 @@ refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; th
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
 refuses 64 "bpe: which command? there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
-fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
+fails 64 "bpe train: missing -v N *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"
 mkdir plain # without man

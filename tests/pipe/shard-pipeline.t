@@ -209,7 +209,7 @@ wrong() {
     is "$? $(wc -l <err) $(cat out) $(ls -d D 2>/dev/null)" "$code 1  " "$name: $code, one line, and no directory" || sed 's/^/# /' err
     like "$(cat err)" "$pattern" "$name: says so"
 }
-wrong 64 "bpe shard: by which model? *" "no model" small.txt
+wrong 64 "bpe shard: missing -m MODEL*" "no model" small.txt
 wrong 66 "bpe-chunk: none.json: cannot open: *" "a missing model" -m none.json small.txt
 wrong 66 "bpe shard: none.txt: cannot open: *" "a missing file" -m m.json small.txt none.txt
 wrong 64 "bpe shard: unknown option --frobnicate; see --help" "an unknown option" -m m.json --frobnicate small.txt

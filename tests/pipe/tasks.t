@@ -384,7 +384,7 @@ is "$? $(find 'a[1]' -name 'file*')" "0 a[1]/chunks/file.00000" "a directory wit
 fails 64 "bpe tasks: 3: no such task: they are 0 to 2" tasks run E 0-3
 fails 64 "bpe tasks: x: not the number of a task, nor a range of them" tasks run E x
 fails 66 "bpe tasks: none: has no work; create it with bpe tasks plan -o none" tasks todo none
-fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train D
+fails 64 "bpe tasks: missing -v N (vocabulary size); see --help" tasks train D
 fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
 

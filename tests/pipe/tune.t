@@ -103,7 +103,7 @@ ok $? "what is small enough is read where it is" || cat out
 is "$(bpe tune --help | grep -oE -e ' --id=| -v, --vocab-size=N ' | sort | tr -s '\n ' ' ')" " --id= -v, --vocab-size=N " "--help names --id once, and -v"
 
 # ---- What fails ----
-fails 64 "bpe tune: by which model? *" bpe tune a.txt
+fails 64 "bpe tune: missing -m MODEL*" bpe tune a.txt
 fails 64 "bpe tune: --model and --count exclude each other: *" bpe tune --count -m m.json a.txt
 fails 64 "bpe tune: --sample x: not a number; *" bpe tune -m m.json --sample=x a.txt
 fails 64 "bpe tune: --rounds=0: must be from 1 to 999" bpe tune -m m.json --rounds=0 a.txt
