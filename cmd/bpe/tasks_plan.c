@@ -54,7 +54,7 @@ static int check(struct err *e)
 {
     struct source_options *s = &self.chunk.source;
     if (!self.dir || !*self.dir)
-        return err_set(e, EX_USAGE, "where does the work go? give -o DIR; see --help");
+        return err_set(e, EX_USAGE, "missing -o DIR (directory of the work); see --help");
     command_mix(&self.common, s, self.files, self.n_files);
     if (check_tasks(e) || check_words(e) || command_options_check(&self.common, s, false, self.n_files, e))
         return -1;

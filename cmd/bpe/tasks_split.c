@@ -131,7 +131,7 @@ static int check_train(struct err *e)
     if (!self.merge.has_vocab_size)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (!self.merge.path)
-        return err_set(e, EX_USAGE, "where does the model go? give -o MODEL; see --help");
+        return err_set(e, EX_USAGE, "missing -o MODEL (the new model); see --help");
     command_mix(&self.common, s, self.files, self.n_files);
     if (command_options_check(&self.common, s, false, self.n_files, e))
         return -1;

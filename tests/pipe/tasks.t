@@ -344,7 +344,7 @@ for option in --files-from --files0-from; do
     fails 64 "named: $option: bpe tasks needs the names of the files; leave it out" bpe tasks split train named -v 300 -o m.json $option=list
 done
 fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard, split; see --help" tasks walk
-fails 64 "bpe tasks: where does the work go? give -o DIR; see --help" tasks plan c.gz
+fails 64 "bpe tasks: missing -o DIR (directory of the work); see --help" tasks plan c.gz
 fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o H c.gz
 fails 64 "bpe tasks: --eot is for encoding; give -m MODEL" tasks plan --eot=after -o H c.gz
 fails 64 "bpe tasks: standard input: cannot be read again, so bpe tasks could not resume *" tasks plan -o H -
@@ -482,7 +482,7 @@ is "$(cat out)" "[--model=m.json][--special-token=<a>=3][--jsonl][--eot=after][-
 [--id=x][--output=out][--tokens=1M][--format=npy]" "split shard"
 long=$(printf 'd%.0s/' {1..2400})m.json
 like "$(bpe tasks split shard 'bpe x' -m "$long" -o out a)" "*--model=$long*" "  however long"
-refuses 64 "bpe x: where does the model go? give -o MODEL; see --help" bpe tasks split train 'bpe x' -v 300 a
+refuses 64 "bpe x: missing -o MODEL (the new model); see --help" bpe tasks split train 'bpe x' -v 300 a
 refuses 64 "bpe x: --missing: leave it out; to do what is missing, run the same command again" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
 refuses 64 "bpe x: -v 5: *" bpe tasks split train 'bpe x' -v 5 -o x a
 refuses 64 "bpe tasks: split: give train or shard, *" bpe tasks split
