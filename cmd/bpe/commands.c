@@ -15,18 +15,17 @@
 #include <string.h>
 
 const struct builtin builtins[] = {
-    {"describe", "what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
-    {"encode", "text to ids, on all cores of one machine, in order", encode_main},
+    {"describe", "compare what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
+    {"encode", "encode text to ids on all cores, in order", encode_main},
     {"job", NULL, job_main},
-    {"monitor", "which pipelines run on this machine, and which stage of each is the bottleneck", monitor_main},
-    {"plan", "what training on a large corpus takes, from a sample of it: pretokens, bytes, memory, time, cost",
-     plan_main},
-    {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},
-    {"sum-tree", "adds up many counts or sums by several processes", sum_tree_main},
-    {"tasks", "train or shard as numbered tasks in a shared directory, for any engine that runs them", tasks_main},
-    {"train", "text to a tokenizer, on all cores of one machine", train_main},
-    {"tune", "how many processes, and pieces of which size, are fastest for a corpus on this machine", tune_main},
-    {"upload", "moves the shards of bpe-shard to S3, GCS or any remote of rclone, while more are made", upload_main},
+    {"monitor", "show the pipelines that run on this machine, and the bottleneck of each", monitor_main},
+    {"plan", "estimate bytes, memory, time and cost of training on a large corpus, from a sample", plan_main},
+    {"shard", "make shards of token ids from text, on all cores; resumes when run again", shard_main},
+    {"sum-tree", "add up many counts or sums with several processes", sum_tree_main},
+    {"tasks", "train or shard as numbered tasks in a shared directory, to be run by any engine", tasks_main},
+    {"train", "train a tokenizer from text, on all cores", train_main},
+    {"tune", "find the fastest number of processes and size of pieces for a corpus on this machine", tune_main},
+    {"upload", "upload shards to S3, GCS or any remote of rclone, while more are made", upload_main},
     {0},
 };
 

@@ -320,7 +320,7 @@ int complete_main(int argc, char **argv)
     char **words = argv + 1;
     int n = argc - 1;
     if (n < 2) {
-        fputs("bpe complete: which words? shells call it: see bpe(7)\n", stderr);
+        fputs("bpe complete: missing WORD; shells call this command: see bpe(7)\n", stderr);
         return EX_USAGE;
     }
     const char *name = strrchr(words[0], '/') ? strrchr(words[0], '/') + 1 : words[0];

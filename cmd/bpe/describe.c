@@ -127,7 +127,7 @@ static int check(void *options, struct err *e)
     struct describe_options *o = options;
     bool named = o->files != usage_no_files;
     if (!o->model.n && o->n_files != 2)
-        return err_set(e, EX_USAGE, "a sum or a text, and a model are wanted; see --help");
+        return err_set(e, EX_USAGE, "missing -m MODEL (or give one FILE, then MODEL); see --help");
     if (!o->model.n && option_texts_add(&o->model, o->files[--o->n_files], e))
         return -1;
     for (size_t i = 0; i < o->model.n; i++) {
@@ -140,15 +140,15 @@ static int check(void *options, struct err *e)
 static const struct option_row rows[] = {
     {'m', "model", "MODEL",
      "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken;\n"
-     "repeat for several, side by side",
+     "repeat to compare several",
      OPTION_TO(TEXTS, struct describe_options, model)},
     INVALID_OPTION(struct describe_options, source, "is a pretoken"),
     SOURCE_OPTIONS(struct describe_options, source),
-    {'p', "pattern", "NAME", "the pattern, for .tiktoken files that have no PATH.json beside them",
+    {'p', "pattern", "NAME", "the pattern, for .tiktoken files without PATH.json beside them",
      OPTION_TO(TEXT, struct describe_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several",
      OPTION_TO(TEXTS, struct describe_options, special_token)},
-    {'S', "memory", "SIZE", "use about SIZE of memory for what is counted, then the disk (default 50%)",
+    {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct describe_options, memory)},
     {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
      OPTION_TO(TEXT, struct describe_options, temp)},
@@ -163,9 +163,9 @@ static const struct usage usage = {
                 "[--files-from LIST | --files0-from LIST] [-p NAME]\n"
                 "[-s TOKEN[=ID]]... [-S SIZE] [-T DIR] [FILE]...\n"
                 "bpe describe FILE MODEL",
-    .about = "Says what each MODEL does to a text: bytes per token, the most frequent pretokens and tokens, the\n"
-             "longest words that are tokens. FILEs (standard input if none, or -) are plain text, or zstd or gzip\n"
-             "of it; or sums of it, from bpe-sum.",
+    .about = "Prints what each MODEL does to a text: bytes per token, the most frequent pretokens and tokens, the\n"
+             "longest words that are tokens. FILEs (standard input if none, or -) are text, plain or compressed\n"
+             "by zstd or gzip, or sums from bpe-sum.",
     .options = rows,
     USAGE_FILES(struct describe_options, files, n_files),
     .init = init,

@@ -91,7 +91,7 @@ static int consume(void *ctx, const struct pretoken *w, struct err *e)
     uint64_t bytes;
     if (__builtin_mul_overflow(w->count, (uint64_t)w->len, &bytes) ||
         __builtin_add_overflow(s->n_bytes, bytes, &s->n_bytes))
-        return err_set(e, EX_DATAERR, "the counts are of more than 2^64 bytes");
+        return err_set(e, EX_DATAERR, "the counts are of at least 2^64 bytes of text");
     s->n += w->count;
     s->n_distinct++;
     note_top(s, w);

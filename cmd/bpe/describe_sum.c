@@ -14,9 +14,9 @@ int describe_add_sum(struct describe *d, struct input *in, const struct buf *fir
     int rc = 0;
     const char *given = source_options_given(&d->opt.source);
     if (given)
-        rc = err_set(e, EX_USAGE, "%s: this is a sum: --%s is for text", input_name(reader.in), given);
+        rc = err_set(e, EX_USAGE, "%s: is a sum; --%s applies only to text", input_name(reader.in), given);
     else if (d->run)
-        rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(reader.in));
+        rc = err_set(e, EX_USAGE, "%s: cannot describe text and sums together", input_name(reader.in));
     else if (!d->sum) {
         d->sum = fd_is_stdin(path) ? "standard input" : path;
         rc = summing_init(&d->summing, d->opt.memory, d->opt.temp, e);
@@ -72,9 +72,8 @@ static int refuse(const struct describe *d, const struct describe_model *m, cons
 {
     struct buf its = {0}, own = {0};
     if (put(&its, sum, e) == 0 && put(&own, &m->rules, e) == 0)
-        err_set(e, EX_DATAERR,
-                "%s was counted %s %.*s, and %s %s %.*s: no figure would be true; give the text in place of the sum",
-                d->sum, with, its.len < 500 ? (int)its.len : 500, (const char *)its.p, m->name,
+        err_set(e, EX_DATAERR, "%s was counted %s %.*s, but %s %s %.*s; describe the text instead of the sum", d->sum,
+                with, its.len < 500 ? (int)its.len : 500, (const char *)its.p, m->name,
                 put == put_pattern ? "splits text by" : "has", own.len < 500 ? (int)own.len : 500, (const char *)own.p);
     buf_free(&its);
     buf_free(&own);
@@ -123,7 +122,7 @@ static int check_complete(struct describe *d, struct err *e)
         return 0;
     if (e->code != EX_TEMPFAIL || l->lost || l->coverage.rules.len == 0)
         return -1;
-    program_note(DESCRIBE_NAME, "%s; the figures are of what was counted", err_text(e, text));
+    program_note(DESCRIBE_NAME, "%s; the figures are of what was counted so far", err_text(e, text));
     return 0;
 }
 

@@ -39,7 +39,7 @@ static int split_text(struct describe *d, struct err *e)
             return -1;
         if (m->rules.metaspace.on)
             return err_set(e, EX_USAGE,
-                           "%s: a SentencePiece model, to which a text is one pretoken: it cannot be described so",
+                           "%s: cannot describe a SentencePiece model, which does not split text into pretokens",
                            m->how.name);
         rules_sort_special(&m->rules);
         m->split = find_split(d, &m->rules);
@@ -130,7 +130,7 @@ static int read_text(struct describe *d, struct input *in, struct buf *first, ui
     char hint[FORMAT_GUESS_TEXT];
     bool hinted = d->json.found;
     if (d->sum)
-        return err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(in));
+        return err_set(e, EX_USAGE, "%s: cannot describe text and sums together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
         input_probe(in, first, input_forms[how.form], &d->json, e))
         return -1;

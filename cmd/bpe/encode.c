@@ -41,7 +41,7 @@ static int keep_model(const char *path, struct err *e)
         return 0;
     int rc = fd_read_file(path, &text, e);
     if (rc == 0 && text.len == 0)
-        rc = err_set(e, EX_NOINPUT, "-m %s: nothing came from it", path);
+        rc = err_set(e, EX_NOINPUT, "-m %s: the model is empty", path);
     if (rc == 0 && (self.model = memfd_create("model", MFD_CLOEXEC)) < 0)
         rc = err_sys(e, EX_OSERR, errno, "cannot keep the model in memory");
     rc = rc || fd_write(self.model, text.p, text.len, "the model in memory", e) ||
@@ -122,12 +122,13 @@ static int check(struct err *e)
         command_check(&programs[0], self.files, self.n_files, e))
         return -1;
     if (o->format == IDS_TEXT && self.common.parquet)
-        return err_set(e, EX_USAGE,
-                       "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
+        return err_set(
+            e, EX_USAGE,
+            "--parquet and -f text exclude each other; use bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
     if (encode_options_keep_apart(o, self.path, e))
         return -1;
     if (!self.path && o->format != IDS_TEXT && isatty(1))
-        return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the ids on");
+        return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or redirect the ids");
     return 0;
 }
 
@@ -142,7 +143,7 @@ static int take_format(const char *name, void *owner, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: decimal, a line a document",
+    {'f', "format", "FORMAT", "raw: little-endian ids (default); text: decimal ids, a line per document",
      OPTION_TO(CHOICE, struct encode, format), .words = formats, .check = take_format},
     COMMAND_JOBS(struct encode, common, "encode"),
     {'o', "output", "PATH", "write the ids to PATH, which appears when it is complete",
@@ -161,8 +162,8 @@ static const struct command command = {
              "                  [--on-error=fail|skip] [-0] [--wet] [--fe] [--parquet[=COLUMN]]\n"
              "                  [--files-from LIST | --files0-from LIST] [-p NAME]\n"
              "                  [-s TOKEN[=ID]]... [-o PATH] [FILE]...\n"
-             "Encodes FILEs (standard input if none, or -) as bpe-encode does, by several processes; the ids go\n"
-             "to standard output, or to PATH, which appears when all is done.\n",
+             "Encodes FILEs (standard input if none, or -) as bpe-encode does, with several processes. The ids go\n"
+             "to standard output, or to PATH, which appears when complete.\n",
     .options = rows,
     COMMAND_TO(self),
     COMMAND_PROGRAMS(programs),

@@ -71,8 +71,9 @@ static int unknown(const char *what, const char *near, struct err *e)
 {
     struct option_words names = {0};
     struct buf all = {0};
-    if (list(&names, false, e) == 0 && buf_put_str(&all, "there are: ", e) == 0 && put_names(&all, &names, e) == 0 &&
-        buf_put_str(&all, "; bpe help says more", e) == 0 && buf_put_byte(&all, '\0', e) == 0)
+    if (list(&names, false, e) == 0 && buf_put_str(&all, "the commands are ", e) == 0 &&
+        put_names(&all, &names, e) == 0 && buf_put_str(&all, "; see bpe help", e) == 0 &&
+        buf_put_byte(&all, '\0', e) == 0)
         wrong(what, near, &names, (const char *)all.p, e);
     option_words_free(&names);
     buf_free(&all);
@@ -96,7 +97,7 @@ int help_no_command(const char *name, struct err *e)
     char text[600];
     const struct usage *u = program_of(name);
     if (u)
-        snprintf(text, sizeof text, "%.200s: no such command, but a program of its own, %s;", name, u->name);
+        snprintf(text, sizeof text, "%.200s: not a command but a program, %s;", name, u->name);
     else
         snprintf(text, sizeof text, "%.200s: no such command;", name);
     return unknown(text, u ? NULL : name, e);
@@ -104,7 +105,7 @@ int help_no_command(const char *name, struct err *e)
 
 int help_which_command(struct err *e)
 {
-    return unknown("which command?", NULL, e);
+    return unknown("missing COMMAND;", NULL, e);
 }
 
 /* ---- The overview ---- */
@@ -157,9 +158,9 @@ static int put_overview(struct buf *out, struct err *e)
         rc = buf_printf(out, e, "  %-11s %s\n", commands.at[i], text);
     }
     if (rc == 0 && engines.n)
-        rc = buf_put_str(out, "Engines, for train and shard on many machines: ", e) || put_names(out, &engines, e) ||
+        rc = buf_put_str(out, "Engines, to train and shard on many machines: ", e) || put_names(out, &engines, e) ||
              buf_put_str(out, "; see bpe help engines\n", e);
-    rc = rc || buf_put_str(out, "Programs that they are made of; each does one step, in a pipeline of your own:\n", e);
+    rc = rc || buf_put_str(out, "Programs, one for each step, for pipelines of your own:\n", e);
     for (size_t i = 0; program_usages[i] && rc == 0; i++)
         rc = put_program(out, program_usages[i], e);
     rc = rc || put_other_pages(out, e);
@@ -249,7 +250,8 @@ static int without_man(char *word, const char *page, struct err *e)
     if (u)
         return usage_put_help(&out, u, e) || help_print(&out, e) ? -1 : 0;
     if (page)
-        return buf_put_str(&out, page, e) || buf_put_str(&out, ": man cannot show it here\n", e) || help_print(&out, e)
+        return buf_put_str(&out, page, e) || buf_put_str(&out, ": man cannot show this page\n", e) ||
+                       help_print(&out, e)
                    ? -1
                    : 0;
     return unknown_page(word, e);

@@ -100,7 +100,7 @@ static struct job_options self = {.as = "bpe job", .retries = 3};
 static int check(struct err *e)
 {
     if (self.n_command == 0)
-        return err_set(e, EX_USAGE, "which command? see --help");
+        return err_set(e, EX_USAGE, "missing COMMAND; see --help");
     return self.pack && self.unpack ? err_set(e, EX_USAGE, "--pack and --unpack exclude each other") : 0;
 }
 
@@ -123,18 +123,18 @@ static int run(struct job *j, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {0, "as", "NAME", "messages begin with NAME", OPTION_TO(TEXT, struct job_options, as)},
+    {0, "as", "NAME", "begin messages with NAME", OPTION_TO(TEXT, struct job_options, as)},
     {0, "records", NULL, "write whole records only", OPTION_TO(FLAG, struct job_options, records)},
     {0, "pack", NULL, "give COMMAND compressed text, decompress what it writes, and write\nwhole records only",
      OPTION_TO(FLAG, struct job_options, pack)},
     {0, "unpack", NULL, "decompress the text for COMMAND, and compress what it writes",
      OPTION_TO(FLAG, struct job_options, unpack)},
     {0, "ok", "STATUS", "exit with 0 if COMMAND exits with STATUS", OPTION_TO(COUNT, struct job_options, ok)},
-    {0, "hosts", "FILE", "run COMMAND for each block of records, on hosts, by GNU parallel",
+    {0, "hosts", "FILE", "run COMMAND for each block of records, on the hosts in FILE, with GNU\nparallel",
      OPTION_TO(TEXT, struct job_options, hosts)},
     {0, "retries", "N", "--hosts: start each job up to N times (default 3)",
      OPTION_TO(COUNT, struct job_options, retries)},
-    {0, "block", "SIZE", "--hosts: text for a job (default 32M, or a record that names files)",
+    {0, "block", "SIZE", "--hosts: size of the text for a job (default 32M, or a record that names\nfiles)",
      OPTION_TO(TEXT, struct job_options, block)},
     COMMAND_NO_VERSION,
     {0},
@@ -143,8 +143,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe job",
     .usage = "usage: bpe job [OPTION]... -- COMMAND [ARGUMENT]...\n"
-             "Runs COMMAND for an engine: if a process is killed it says so, and exits with 75. It ends with\n"
-             "the process that started it, and ends all that COMMAND has started.\n",
+             "Runs COMMAND for an engine: if a process is killed, reports that and exits with 75. It ends with\n"
+             "the process that started it, and ends all processes that COMMAND started.\n",
     .options = rows,
     .to = &self,
     .files = &self.command,

@@ -67,8 +67,8 @@ int job_parallel(const struct job_options *o, struct job *j, struct err *e)
         return -1;
     int status = j->at[0]->status;
     if (status > STATUS_MAX)
-        return err_set(e, EX_TEMPFAIL, "GNU parallel ended with %d", status);
-    return status ? err_set(e, EX_TEMPFAIL, "%d jobs failed as often as they may", status)
+        return err_set(e, EX_TEMPFAIL, "GNU parallel exited with status %d", status);
+    return status ? err_set(e, EX_TEMPFAIL, "%d jobs failed in all their attempts", status)
            : cut  ? err_set(e, EX_TEMPFAIL, "the last record of GNU parallel is cut off")
                   : 0;
 }

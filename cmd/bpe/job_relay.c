@@ -13,7 +13,7 @@ static int check_reader(struct err *e)
 {
     struct pollfd out = {.fd = 1};
     return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP))
-               ? err_set(e, EX_TEMPFAIL, "what reads standard output has ended")
+               ? err_set(e, EX_TEMPFAIL, "the reader of standard output has ended")
                : 0;
 }
 

@@ -43,7 +43,7 @@ static int show(const struct report *r, size_t *shown, struct err *e)
     size_t begin = out.len;
     if (rc == 0)
         rc = self.json ? report_put_json(&out, r, e)
-                       : report_put_text(&out, r, &f, in_place ? "no pipeline runs" : NULL, e);
+                       : report_put_text(&out, r, &f, in_place ? "no pipeline is running" : NULL, e);
     if (rc == 0 && in_place) {
         *shown = 0;
         for (size_t i = begin; i < out.len; i++)
@@ -88,7 +88,7 @@ static bool is_there(pid_t pid)
 static int check(struct err *e)
 {
     if (self.n_files > 1)
-        return err_set(e, EX_USAGE, "%s: one number of seconds is enough", self.files[1]);
+        return err_set(e, EX_USAGE, "%s: give SECONDS only once", self.files[1]);
     if (self.n_files && monitoring_seconds(self.files[0], "SECONDS", &self.seconds, e))
         return -1;
     return 0;
@@ -99,9 +99,9 @@ static int check_pid(const char *argument, void *to, struct err *e)
     uint64_t pid = num_whole(argument, UINT64_MAX);
     (void)to;
     if (!pid)
-        return err_set(e, EX_USAGE, "--pid=%.40s: not a number of a process", argument);
+        return err_set(e, EX_USAGE, "--pid=%.40s: not a process id", argument);
     self.pid = pid <= INT32_MAX && is_there((pid_t)pid) ? (pid_t)pid : 0;
-    return self.pid ? 0 : err_set(e, EX_NOINPUT, "--pid=%.40s: there is no such process", argument);
+    return self.pid ? 0 : err_set(e, EX_NOINPUT, "--pid=%.40s: no such process", argument);
 }
 
 static int run(struct job *j, struct err *e)
@@ -120,7 +120,8 @@ static int run(struct job *j, struct err *e)
         if (rc)
             break;
         if (r.n == 0 && !said && !shows_in_place())
-            job_print(j->command, self.pid ? "no pipeline of that process runs here" : "no pipeline runs here");
+            job_print(j->command,
+                      self.pid ? "no pipeline of that process is running here" : "no pipeline is running here");
         said = true; /* later reports include pipelines that ended */
         more = self.seconds > 0 && (there || r.n > 0);
         rc = show(&r, &shown, e);
@@ -134,7 +135,7 @@ static int run(struct job *j, struct err *e)
 
 static const struct option_row options[] = {
     {0, "json", NULL, "print a line of JSON for each pipeline", OPTION_TO(FLAG, struct watching, json)},
-    {0, "pid", "PID", "only pipelines of process PID and those that it has started; ends with them",
+    {0, "pid", "PID", "show only pipelines of PID and the processes it started; end with them",
      OPTION_TO(TEXT, struct watching, process), .check = check_pid},
     COMMAND_NO_VERSION,
     {0},

@@ -32,7 +32,7 @@ static int check_size(const char *word, void *options, struct err *e)
 {
     return ((const struct self *)options)->size
                ? 0
-               : err_set(e, EX_USAGE, "--size %s: how much text there is, such as 5TB", word);
+               : err_set(e, EX_USAGE, "--size %s: must be the size of the text, such as 5TB", word);
 }
 
 static int check_hosts(const char *word, void *options, struct err *e)
@@ -49,45 +49,44 @@ static int check_cost(const char *word, void *options, struct err *e)
     size_t whole = strspn(word, "0123456789"), part = word[whole] == '.' ? strspn(word + whole + 1, "0123456789") : 0;
     s->cost = strtod(word, NULL);
     return whole == 0 || word[whole + (part ? part + 1 : 0)]
-               ? err_set(e, EX_USAGE, "--cost=%s: not a price; one is 0.05", word)
+               ? err_set(e, EX_USAGE, "--cost=%s: not a price, such as 0.05", word)
                : 0;
 }
 
 static int check_vocabulary(const char *word, void *options, struct err *e)
 {
     const struct self *s = options;
-    return s->vocabulary < 256 || s->vocabulary > INT32_MAX
-               ? err_set(e, EX_USAGE, "-v %s: no size of a vocabulary", word)
-               : 0;
+    return s->vocabulary < 256 || s->vocabulary > INT32_MAX ? err_set(e, EX_USAGE, "-v %s: not a vocabulary size", word)
+                                                            : 0;
 }
 
 static int check_sample(const char *word, void *options, struct err *e)
 {
     enum { SAMPLE_MIN = 1000000 };
     return ((const struct self *)options)->sample < SAMPLE_MIN
-               ? err_set(e, EX_USAGE, "--sample=%s: %d are the least", word, SAMPLE_MIN)
+               ? err_set(e, EX_USAGE, "--sample=%s: must be at least %d", word, SAMPLE_MIN)
                : 0;
 }
 
 static const struct option_row rows[] = {
     {0, "size", "SIZE",
-     "how much text there is, decompressed (default: that of FILEs). All SIZEs:\n"
+     "size of the text, decompressed (default: that of FILEs). All SIZEs:\n"
      "5TB, 1.5TB, 300GB are powers of 1000; 5T, 1.5T, 64M are powers of 1024",
      OPTION_TO(DATA, struct self, size), OPTION_GIVEN(struct self, has_size), .check = check_size},
     COMMAND_JOBS(struct self, common, "work on each machine"),
-    {0, "hosts", "N", "machines (default 1)", OPTION_TO(TEXT, struct self, hosts_text), .check = check_hosts},
-    {0, "memory", "SIZE", "what each has (default: no limit)", OPTION_TO(DATA, struct self, memory)},
-    {0, "cost", "USD", "an hour of a core", OPTION_TO(TEXT, struct self, cost_text), .check = check_cost},
-    {'v', "vocab-size", "N", "tokens to learn (default 32000)", OPTION_TO(COUNT, struct self, vocabulary),
+    {0, "hosts", "N", "number of machines (default 1)", OPTION_TO(TEXT, struct self, hosts_text), .check = check_hosts},
+    {0, "memory", "SIZE", "memory of each machine (default: no limit)", OPTION_TO(DATA, struct self, memory)},
+    {0, "cost", "USD", "price of a core for an hour", OPTION_TO(TEXT, struct self, cost_text), .check = check_cost},
+    {'v', "vocab-size", "N", "vocabulary size (default 32000)", OPTION_TO(COUNT, struct self, vocabulary),
      OPTION_GIVEN(struct self, has_vocabulary), .check = check_vocabulary},
-    {0, "read", "SIZE", "text that comes to a machine in a second (default: no limit)",
+    {0, "read", "SIZE", "text that a machine reads in a second (default: no limit)",
      OPTION_TO(DATA, struct self, read)},
-    {0, "network", "SIZE", "what one machine receives from the others in a second (default 1G)",
+    {0, "network", "SIZE", "data that a machine receives from others in a second (default 1G)",
      OPTION_TO(DATA, struct self, network), OPTION_GIVEN(struct self, has_network)},
-    {0, "sample", "SIZE", "how much of FILEs is measured (default 100M)", OPTION_TO(DATA, struct self, sample),
+    {0, "sample", "SIZE", "size of the sample of FILEs (default 100M)", OPTION_TO(DATA, struct self, sample),
      OPTION_GIVEN(struct self, has_sample), .check = check_sample},
     {0, "json", NULL, "print JSON", OPTION_TO(FLAG, struct self, json)},
-    {'m', "model", "MODEL", "--model: bpe plan is about learning a new model", .kind = OPTION_REFUSED},
+    {'m', "model", "MODEL", "--model: leave it out; bpe plan is about learning a new model", .kind = OPTION_REFUSED},
     {0, "only", "FILE", NULL, .kind = OPTION_REFUSED},
     {0, "files-from", "LIST", NULL, .kind = OPTION_REFUSED},
     {0, "files0-from", "LIST", NULL, .kind = OPTION_REFUSED},
@@ -154,7 +153,7 @@ static int run(struct job *j, struct err *e)
     int status = plan_sample_take(&sample, form, self.sample, self.files, self.n_files, e);
     uint64_t size = self.has_size ? self.size : sample.whole;
     if (status == 0 && size == 0)
-        status = err_set(e, EX_USAGE, "how much text is there? standard input does not say; give --size=SIZE");
+        status = err_set(e, EX_USAGE, "missing --size=SIZE: standard input has no known size");
     if (status == 0)
         status = plan_measure(&facts, j, &sample, &programs[0].words, self.vocabulary, e);
     if (status == 0)
@@ -178,8 +177,8 @@ static const struct command command = {
     .name = "bpe plan",
     .usage = "usage: bpe plan [--size=SIZE] [-j JOBS] [--hosts=N] [--memory=SIZE] [--cost=USD] [-v N]\n"
              "                [--read=SIZE] [--network=SIZE] [--sample=SIZE] [--json] [OPTION]... [FILE]...\n"
-             "Takes a sample of FILEs (standard input if none, or -) and says what it takes to train on text like\n"
-             "this, so much of it: distinct pretokens, bytes of counts, memory, time and cost of each stage.\n",
+             "Measures a sample of FILEs (standard input if none, or -) and estimates what training on SIZE of\n"
+             "such text takes: distinct pretokens, bytes of counts, memory, time and cost of each stage.\n",
     .options = rows,
     COMMAND_TO(self),
     COMMAND_PROGRAMS(programs),

@@ -100,10 +100,11 @@ static int put_tasks(struct plan_command *c, const struct plan *p, const struct 
     char time[PLAN_CELL];
     const struct plan_figures *is = &p->way[PLAN_EXPECTED];
     plan_put_duration(time, is->stage[1].cpu); /* on all machines */
-    snprintf(c[0].what, sizeof c->what, "# once: the tasks, in the directory work, which all machines must share");
+    snprintf(c[0].what, sizeof c->what, "# once: plan the tasks, in the directory work, which all machines must share");
     snprintf(c[1].what, sizeof c->what,
-             "# on each machine, until todo prints nothing; an engine does it, too: bpe-engines(7)");
-    snprintf(c[2].what, sizeof c->what, "# at the end: one process adds up all counts, in %.16s, and one learns", time);
+             "# on each machine, until todo prints nothing; or by an engine: bpe-engines(7)");
+    snprintf(c[2].what, sizeof c->what,
+             "# at the end: one process adds up all counts, in %.16s, and one learns the merges", time);
     if (buf_put_str(&c[0].line, "bpe tasks plan -o work", e) ||
         (p->tasks >= ask->jobs && buf_printf(&c[0].line, e, " --tasks=%.0f", p->tasks)) ||
         put_options(&c[0].line, options, e) || put_files(&c[0].line, files, n_files, e) ||

@@ -184,7 +184,7 @@ static int put_block(struct sampler *x, int fd, const struct plan_block *block, 
         for (uint64_t at = p->begin; at < p->end;) {
             ssize_t n = sampler_look(x, at, p->end - at < SAMPLER_WINDOW ? (size_t)(p->end - at) : SAMPLER_WINDOW, e);
             if (n == 0)
-                return err_set(e, EX_DATAERR, "%s: has changed while it was read", x->s->sources[p->source].name);
+                return err_set(e, EX_DATAERR, "%s: changed while it was read", x->s->sources[p->source].name);
             if (n < 0 || store(fd, x->window.p, (size_t)n, e))
                 return -1;
             at += (uint64_t)n;
@@ -205,7 +205,7 @@ static int put_parts(struct sampler *x, struct err *e)
     for (size_t i = 0; i < s->n_blocks; i++)
         total += s->blocks[i].len;
     if (total < TOO_FEW)
-        return err_set(e, EX_DATAERR, "the text has %llu bytes, too few to say more of; %d are the least",
+        return err_set(e, EX_DATAERR, "the text has %llu bytes; an estimate needs at least %d",
                        (unsigned long long)total, TOO_FEW);
     shuffle(x);
     for (size_t i = 0; i < PLAN_PARTS && block < s->n_blocks; i++) {

@@ -98,8 +98,8 @@ static const struct {
     unsigned shown;
 } rows[] = {
     {"distinct pretokens", put_number, FIGURE(distinct), ALWAYS},
-    {"  learned from, --min-count", put_number, FIGURE(min_count), ALWAYS},
-    {"  that leaves", put_number, FIGURE(learned), ALWAYS},
+    {"  least count (--min-count)", put_number, FIGURE(min_count), ALWAYS},
+    {"  pretokens kept", put_number, FIGURE(learned), ALWAYS},
     {"counts, of all bpe-counts", put_bytes, FIGURE(counts), ALWAYS},
     {"  by zstd -3", put_bytes, FIGURE(counts_zstd), ALWAYS},
     {"the sums of each machine", put_bytes, FIGURE(host_sums), HOSTS},
@@ -201,22 +201,19 @@ static int put_law(struct buf *out, const struct plan *p, const struct plan_ask 
     put_number(number, law->distinct);
     put_bytes(tenth, law->bytes / 10);
     put_number(expected, law->expected);
-    if (buf_printf(out, e, "sample        %s from %s%s%s%s\n", bytes, places, ask->first > 0 ? ", of " : "",
-                   ask->first > 0 ? files : "", ask->first > 0 ? " the beginning only" : "") ||
+    if (buf_printf(out, e, "sample        %s from %s%s%s\n", bytes, places,
+                   ask->first > 0 ? ", only from the beginning of " : "", ask->first > 0 ? files : "") ||
         buf_printf(out, e, "Heaps' law    V(n) = %.3g n^%.3f (n bytes of text): %s distinct pretokens in the sample\n",
                    exp(law->ln_k), law->exponent, number) ||
-        buf_printf(out, e, "held-out      the line of the first %s expects %s there: %.1f %% too %s\n", tenth, expected,
-                   100 * fabs(exp(law->error) - 1), law->error < 0 ? "few" : "many"))
+        buf_printf(out, e, "held-out      the line of the first %s predicts %s there: %.1f %% too %s\n", tenth,
+                   expected, 100 * fabs(exp(law->error) - 1), law->error < 0 ? "few" : "many"))
         return -1;
     if (!p->too_small)
         return 0;
     if (law->few_sizes
-            ? buf_put_str(out,
-                          "too small     the sample has too few lines or documents to tell how far the law "
-                          "holds; take ",
-                          e)
+            ? buf_put_str(out, "too small     the sample has too few lines or documents to test the law; take ", e)
             : buf_printf(out, e,
-                         "too small     the sample says little of so much text: the range goes to a factor of "
+                         "too small     the sample says little about so much text: the range spans a factor of "
                          "%.1f; take ",
                          p->spread))
         return -1;
@@ -238,7 +235,7 @@ int plan_put_text(struct buf *out, const struct plan *p, const struct plan_ask *
                    100 * longest->seconds / p->seconds, seconds) ||
         (!isnan(is->min_count) &&
          buf_put_str(
-             out, "memory        bpe-merge would need more than --memory: --min-count leaves out what is rare\n", e));
+             out, "memory        bpe-merge would need more than --memory: --min-count leaves out rare pretokens\n", e));
     if (rc == 0 && n_commands == 0)
         rc = buf_put_str(out, "command       none: bpe tasks needs FILEs that can be read again\n", e);
     for (size_t i = 0; i < n_commands && rc == 0; i++) {

@@ -159,19 +159,21 @@ static int check_parquet(struct err *e)
     bool ended = false;
     const struct input_form *form = input_forms[source_options_form(s)];
     if (mixed && !form->parquet)
-        return err_set(e, EX_USAGE, "--parquet and --%s exclude each other: make a directory of shards of each",
+        return err_set(e, EX_USAGE,
+                       "--parquet and --%s exclude each other; make a separate directory of shards of each",
                        form->name);
     if (mixed && self.id)
         return err_set(e, EX_USAGE, "--parquet and --id exclude each other: a row of Parquet has no id");
     if (mixed && watch_reads_input(self.files, self.n_files))
-        return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
+        return err_set(e, EX_USAGE, "standard input cannot be read together with Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
         bool parquet = command_is_parquet(&self.common, self.files[i]);
         if (!parquet && (strcmp(self.files[i], "/dev/fd/3") == 0 || strcmp(self.files[i], "/proc/self/fd/3") == 0))
-            return err_set(e, EX_USAGE, "%s: beside Parquet files, bpe-chunk has another use for it; name another",
+            return err_set(e, EX_USAGE, "%s: bpe shard itself uses this descriptor with Parquet files; use another one",
                            self.files[i]); /* --input-status */
         if (parquet && ended)
-            return err_set(e, EX_USAGE, "%s: name Parquet files one after the other: others are between them",
+            return err_set(e, EX_USAGE,
+                           "%s: name all Parquet files next to each other, with no other files between them",
                            self.files[i]);
         ended |= !parquet && asked.parquet_files.n;
         if (parquet ? (!asked.parquet_files.n && command_line_add(&asked.sources, e, "-")) ||
@@ -198,10 +200,9 @@ static int check(struct err *e)
     if (!self.model)
         return err_set(e, EX_USAGE, "missing -m MODEL; see --help");
     if (is_read_once(self.model))
-        return err_set(e, EX_USAGE, "-m %s: the model is read again and again, also after a loss; put it into a file",
-                       self.model);
+        return err_set(e, EX_USAGE, "-m %s: the model is read several times; put it into a file", self.model);
     if (!self.dir || !*self.dir)
-        return err_set(e, EX_USAGE, "where do the shards go? give -o DIR; see --help");
+        return err_set(e, EX_USAGE, "missing -o DIR (directory for the shards); see --help");
     if (*self.dir == '-') { /* so that no program takes it for an option */
         snprintf(dot, sizeof dot, "./%.4000s", self.dir);
         self.dir = dot;
@@ -234,11 +235,11 @@ static int check(struct err *e)
     return 0;
 }
 
-#define GOES_ON ": bpe shard goes on by itself where it was; leave it out"
+#define GOES_ON ": leave it out; bpe shard resumes automatically"
 
 static const struct option_row rows[] = {
-    {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct shard, model)},
-    {'o', "output", "DIR", "where the shards go", OPTION_TO(TEXT, struct shard, dir)},
+    {'m', "model", "MODEL", "the model, as for bpe-encode", OPTION_TO(TEXT, struct shard, model)},
+    {'o', "output", "DIR", "directory for the shards", OPTION_TO(TEXT, struct shard, dir)},
     COMMAND_JOBS(struct shard, common, "encode"),
     COMMAND_VIA(struct shard, common),
     COMMAND_PARQUET(struct shard, common),
@@ -259,8 +260,8 @@ static const struct command command = {
              "                 [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
              "                 [OPTION]... [FILE]...\n"
              "       bpe shard --check DIR | --list DIR | --convert -o DIR [OPTION]... DIR\n"
-             "Makes shards of token ids in DIR from FILEs (standard input if none, or -); for each that is done it\n"
-             "writes a line of JSON. After a loss the same command goes on where it was. The other forms are\n"
+             "Makes shards of token ids in DIR from FILEs (standard input if none, or -), and prints a line of\n"
+             "JSON for each finished shard. After a failure, the same command resumes. The other forms are\n"
              "those of bpe-shard.\n",
     .options = rows,
     COMMAND_TO(self),

@@ -13,11 +13,11 @@
 
 enum { CHUNK, ENCODE };
 
-#define OTHERWISE "or another directory, or remove it to begin anew"
+#define OTHERWISE "or another directory, or remove it to start over"
 
 static int unfinished(const struct shard_asked *a, struct err *e)
 {
-    return err_set(e, EX_TEMPFAIL, "%s: could not be compared, as a process was killed; run the same command again",
+    return err_set(e, EX_TEMPFAIL, "%s: not compared, because a process was killed; run the same command again",
                    a->dir);
 }
 
@@ -117,7 +117,7 @@ static int compare_model(const struct shard_asked *a, struct job *j, struct buf 
     const char *what = said->len ? memmem(said->p, said->len, place, (size_t)n) : NULL;
     if (status == EX_DATAERR && what) { /* else the directory is damaged */
         what += n;
-        return err_set(e, EX_USAGE, "%s: %.*s, or remove it to begin anew", a->dir,
+        return err_set(e, EX_USAGE, "%s: %.*s, or remove it to start over", a->dir,
                        (int)((const char *)said->p + said->len - what), what);
     }
     return status;
@@ -198,18 +198,19 @@ static int compare_sources(const struct shard_asked *a, const struct manifest_so
     size_t n;
     const char *const *all = sources(a, &n);
     if (was->n != n)
-        return err_set(e, EX_USAGE, "%s was made of %llu files, and these are %zu%s; give the same files, " OTHERWISE,
-                       a->dir, (unsigned long long)was->n, n, a->parquet ? " (all of Parquet are one)" : "");
+        return err_set(e, EX_USAGE, "%s was made of %llu files, but these are %zu%s; give the same files, " OTHERWISE,
+                       a->dir, (unsigned long long)was->n, n, a->parquet ? " (all Parquet files are one)" : "");
     digest_names(all, n, names);
     if (strcmp(names, was->names) != 0)
         return err_set(e, EX_USAGE,
                        "%s was made of files with other names, or in another order; give the same files, " OTHERWISE,
                        a->dir);
     if (!a->parquet && is->regular && is->bytes != was->bytes && !any_compressed(a))
-        return err_set(e, EX_DATAERR,
-                       "%s was made of %llu bytes of text, and the files have %llu: they changed since; remove %s and "
-                       "run the same command again",
-                       a->dir, (unsigned long long)was->bytes, (unsigned long long)is->bytes, a->dir);
+        return err_set(
+            e, EX_DATAERR,
+            "%s was made of %llu bytes of text, but the files have %llu: they have changed; remove %s and run "
+            "the same command again",
+            a->dir, (unsigned long long)was->bytes, (unsigned long long)is->bytes, a->dir);
     return 0;
 }
 
@@ -237,5 +238,5 @@ int shard_complete_compare(const struct shard_asked *a, const struct manifest *m
         return -1;
     if (a->n_files == 1 && strcmp(a->files[0], "-") == 0 && buf_put_str(said, "; standard input was not read", e))
         return -1;
-    return a->parquet && buf_put_str(said, "; of Parquet files, it was only looked at when they changed", e) ? -1 : 0;
+    return a->parquet && buf_put_str(said, "; of Parquet files, only the modification times were compared", e) ? -1 : 0;
 }

@@ -179,7 +179,7 @@ static int look(struct job *j, struct buf *said, struct err *e)
 static int say_going_on(struct job *j, const char *how)
 {
     char line[1000];
-    snprintf(line, sizeof line, "%.900s: going on %s", asked->dir, how);
+    snprintf(line, sizeof line, "%.900s: resuming %s", asked->dir, how);
     job_print(j->command, line);
     return 0;
 }
@@ -229,7 +229,7 @@ static int go_back(struct job *j, bool *complete, struct buf *said, struct err *
     int status = *complete ? shard_complete_compare(asked, &m, j, said, e) : look(j, said, e);
     manifest_free(&m);
     if (status == EX_TEMPFAIL && !*complete)
-        say_going_on(j, "where it was");
+        say_going_on(j, "where it stopped");
     return status;
 }
 

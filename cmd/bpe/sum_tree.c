@@ -147,7 +147,7 @@ static int start_sum(struct job *j, size_t i, struct err *e)
     uint64_t share = self.memory / self.common.jobs;
     sum->fd = partition_file(self.temp, e);
     if (sum->fd < 0)
-        return err_add(e, "-T names another directory");
+        return err_add(e, "give another directory with -T");
     snprintf(sum->name, sizeof sum->name, "/proc/%ld/fd/%d", (long)getpid(), sum->fd);
     return start(j, sum->first, sum->n, NULL, share > PROCESS_MEMORY_MIN ? share : PROCESS_MEMORY_MIN, sum->fd, (int)i,
                  e);
@@ -231,7 +231,7 @@ static int add_root(struct job *j, struct err *e)
 {
     int status = -1, file = -1;
     if (!can_begin_again() && (file = partition_file(self.temp, e)) < 0)
-        return err_add(e, "-T names another directory");
+        return err_add(e, "give another directory with -T");
     if (start(j, self.root, self.n_items - self.root, &programs[0].words, self.memory, file >= 0 ? file : self.out.fd,
               0, e) == 0) {
         job_wait_all(j);
@@ -290,32 +290,31 @@ static int check_fan_in(struct err *e)
     if (!s)
         return 0;
     self.fan_in = num_whole(s, GIVEN_MAX);
-    return self.fan_in < 2 ? err_set(e, EX_USAGE, "-k %s: must be a number, 2 at least", s) : 0;
+    return self.fan_in < 2 ? err_set(e, EX_USAGE, "-k %s: must be a number, at least 2", s) : 0;
 }
 
 static int check(struct err *e)
 {
     const struct source_options none = {0};
     if (self.n_files == 0)
-        return err_set(e, EX_USAGE, "which FILEs? see --help");
+        return err_set(e, EX_USAGE, "missing FILE; see --help");
     if (command_options_check(&self.common, &none, false, self.n_files, e) || check_fan_in(e) ||
         command_check(&programs[0], self.files, self.n_files, e))
         return -1;
     if (self.has_memory && self.memory == 0)
-        return err_set(e, EX_USAGE, "-S: no memory at all is too little; one is 64M");
+        return err_set(e, EX_USAGE, "-S: must be more than 0, such as 64M");
     self.memory = self.has_memory ? self.memory : memory_limit() / 2;
     self.temp = self.temp ? self.temp : installed_temporary();
     if (!self.path && isatty(1))
-        return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the sum on");
+        return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or redirect the sum");
     return fd_keep_apart(self.path, self.files, (size_t)self.n_files, e);
 }
 
 static const struct option_row rows[] = {
     COMMAND_JOBS(struct sum_tree, common, "add up"),
-    {'k', "fan-in", "FAN_IN",
-     "files, and then sums, that a process adds up (default: a job's part of\nFILEs, 4 at least)",
+    {'k', "fan-in", "FAN_IN", "files or sums that a process adds up (default: FILEs divided by JOBS,\nat least 4)",
      OPTION_TO(TEXT, struct sum_tree, fan_in_text)},
-    {'S', "memory", "SIZE", "what all processes together use for counts (default 50%)",
+    {'S', "memory", "SIZE", "memory for the counts of all processes together (default 50%)",
      OPTION_TO(MEMORY, struct sum_tree, memory), OPTION_GIVEN(struct sum_tree, has_memory)},
     {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
      OPTION_TO(TEXT, struct sum_tree, temp)},
@@ -328,8 +327,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe sum-tree",
     .usage = "usage: bpe sum-tree [-j JOBS] [-k FAN_IN] [-S SIZE] [-T DIR] [-o PATH] [OPTION]... FILE...\n"
-             "Adds up FILEs, counts or sums, by several processes: the same as one bpe-sum. The sum goes to\n"
-             "standard output, or with -o PATH to PATH, which appears when all is done.\n",
+             "Adds up FILEs, counts or sums, with several processes: the result is that of one bpe-sum. It goes\n"
+             "to standard output, or with -o to PATH, which appears when complete.\n",
     .options = rows,
     COMMAND_TO(self),
     COMMAND_PROGRAMS(programs),

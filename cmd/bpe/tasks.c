@@ -36,7 +36,7 @@ static const char usage[] =
     "       bpe tasks shard DIR -o OUT [OPTION]...\n"
     "       bpe tasks split train|shard NAME [OPTION]... FILE...\n"
     "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all\n"
-    "machines share; whatever engine runs them. The same again does only what is not done. See also\n"
+    "machines share and any engine can run. The same command again does only what is not done. See also\n"
     "bpe tasks plan --help, and so on.\n";
 
 int tasks_main(int argc, char **argv)
@@ -56,6 +56,6 @@ int tasks_main(int argc, char **argv)
     if (*name)
         program_note("bpe tasks", "%s: must be one of plan, todo, run, train, shard, split; see --help", name);
     else
-        program_note("bpe tasks", "what is to be done? plan, todo, run, train or shard; see --help");
+        program_note("bpe tasks", "missing plan, todo, run, train or shard; see --help");
     return EX_USAGE;
 }

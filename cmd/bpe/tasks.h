@@ -27,9 +27,9 @@ void tasks_close(struct tasks *t);
 /* Rows for options that planning does not take. */
 /* clang-format off */
 #define TASKS_NAMES_FILES \
-    {0, "files-from", "LIST", "--files-from: bpe tasks needs the names of the files; leave it out", \
+    {0, "files-from", "LIST", "--files-from: bpe tasks needs the names of the files; give them as FILEs", \
      .kind = OPTION_REFUSED}, \
-    {0, "files0-from", "LIST", "--files0-from: bpe tasks needs the names of the files; leave it out", \
+    {0, "files0-from", "LIST", "--files0-from: bpe tasks needs the names of the files; give them as FILEs", \
      .kind = OPTION_REFUSED}
 /* clang-format on */
 

@@ -9,9 +9,9 @@ int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int ma
 {
     struct work *w = &t->work;
     if (n_files == 0 || !*files[0])
-        return err_set(e, EX_USAGE, "in which directory? see --help");
+        return err_set(e, EX_USAGE, "missing DIR; see --help");
     if (n_files > max)
-        return err_set(e, EX_USAGE, "%s: one directory is enough", files[1]);
+        return err_set(e, EX_USAGE, "%s: give only one directory", files[1]);
     w->job = j;
     w->dir = files[0];
     w->options = &t->options;

@@ -64,8 +64,7 @@ static int need_all(const struct work *w, struct err *e)
         if (status)
             return status;
     }
-    return left ? err_set(e, EX_TEMPFAIL,
-                          "%s: %zu of %zu tasks have no result; bpe tasks run does those that bpe tasks todo lists",
+    return left ? err_set(e, EX_TEMPFAIL, "%s: %zu of %zu tasks have no result; run those that bpe tasks todo lists",
                           w->dir, left, w->n_parts)
                 : 0;
 }
@@ -73,7 +72,7 @@ static int need_all(const struct work *w, struct err *e)
 static int need_kind(const struct work *w, bool ids, struct err *e)
 {
     return w->encodes == ids ? 0
-                             : err_set(e, EX_USAGE, "%s: its tasks make %s; bpe tasks %s does what comes after", w->dir,
+                             : err_set(e, EX_USAGE, "%s: its tasks make %s; use bpe tasks %s", w->dir,
                                        ids ? "counts" : "tokens", ids ? "train" : "shard");
 }
 
@@ -142,7 +141,7 @@ static int shard(struct job *j, struct err *e)
 static int check_shard(struct err *e)
 {
     if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
-        return err_set(e, EX_USAGE, "where do the shards go? give -o OUT; see --help");
+        return err_set(e, EX_USAGE, "missing -o OUT (directory for the shards); see --help");
     return command_check(&of_shard[0], NULL, 0, e);
 }
 
@@ -159,7 +158,7 @@ static const struct option_row train_rows[] = {
 static const struct command train_command = {
     .name = "bpe tasks",
     .usage = "usage: bpe tasks train DIR -v N [OPTION]...\n"
-             "Learns the merges from what the tasks in DIR have counted; the model goes to standard output, or to\n"
+             "Learns the merges from the counts of the tasks in DIR; the model goes to standard output, or to\n"
              "-o PATH.\n",
     .options = train_rows,
     COMMAND_TO(self),
@@ -182,7 +181,7 @@ static const struct option_row shard_rows[] = {
 static const struct command shard_command = {
     .name = "bpe tasks",
     .usage = "usage: bpe tasks shard DIR -o OUT [OPTION]...\n"
-             "Makes shards in OUT of what the tasks in DIR have encoded. After a loss the same command goes on.\n",
+             "Makes shards in OUT from the ids of the tasks in DIR. After a failure, the same command resumes.\n",
     .options = shard_rows,
     COMMAND_TO(self),
     COMMAND_PROGRAMS(of_shard),

@@ -46,7 +46,7 @@ static int check_words(struct err *e)
         return err_set(e, EX_USAGE, "%.*s is for encoding; give -m MODEL", (int)strcspn(word, "="), word);
     if (self.encode.model && self.common.parquet)
         return err_set(e, EX_USAGE,
-                       "--parquet with -m: the text of Parquet is not encoded in parts; see bpe shard --parquet");
+                       "--parquet and -m exclude each other: tasks cannot encode Parquet; see bpe shard --parquet");
     return 0;
 }
 
@@ -142,12 +142,12 @@ static int run(struct job *j, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {'o', "output", "DIR", "where the work goes", OPTION_TO(TEXT, struct plan, dir)},
-    {0, "tasks", "N", "at most N tasks, up to 20000 (default: one a core, of 512 MiB at most)",
+    {'o', "output", "DIR", "directory for the work", OPTION_TO(TEXT, struct plan, dir)},
+    {0, "tasks", "N", "make at most N tasks, up to 20000 (default: one per core, each at most\n512 MiB)",
      OPTION_TO(TEXT, struct plan, tasks)},
     COMMAND_PARQUET(struct plan, common),
     MONITORING_OPTION(struct plan, common.monitor),
-    {'f', "format", "FORMAT", "--format: tasks make records; leave it out", .kind = OPTION_REFUSED},
+    {'f', "format", "FORMAT", "--format: leave it out; tasks make records", .kind = OPTION_REFUSED},
     COMMAND_BY_ITSELF("only", "FILE"),
     TASKS_NAMES_FILES,
     COMMAND_NO_INNER,

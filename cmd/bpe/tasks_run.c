@@ -85,11 +85,11 @@ static int ask(const char *word, struct err *e)
     if (end && *end == '-')
         end = number(end + 1, &last);
     if (!end || (*end && *end != ','))
-        return err_set(e, EX_USAGE, "%s: not the number of a task, nor a range of them", word);
+        return err_set(e, EX_USAGE, "%s: not a task number or a range such as 0-3", word);
     if (first > last)
-        return err_set(e, EX_USAGE, "%s: the first of a range is not after the last", word);
+        return err_set(e, EX_USAGE, "%s: the range ends before it begins", word);
     if (last >= w->n_parts)
-        return err_set(e, EX_USAGE, "%zu: no such task: they are 0 to %zu", last, w->n_parts - 1);
+        return err_set(e, EX_USAGE, "%zu: no such task; the tasks are 0 to %zu", last, w->n_parts - 1);
     for (size_t i = first; i <= last; i++)
         self.asked[i] = true;
     return *end ? ask(end + 1, e) : 0;
@@ -132,7 +132,7 @@ static int tell(size_t i, struct err *e)
     if (buf_put_byte(&p->why, '\0', e))
         return -1;
     if (p->status == EX_DATAERR && strstr((const char *)p->why.p, ": changed since ") &&
-        buf_replace(&p->why, "run the same command again", "plan the work anew, in another directory", e))
+        buf_replace(&p->why, "run the same command again", "plan the work again, in another directory", e))
         return -1;
     if (p->status && !p->killed)
         job_print(NULL, (const char *)p->why.p);
@@ -169,7 +169,7 @@ static int do_asked(struct err *e)
 {
     struct work *w = &self.tasks.work;
     if (self.n_files == 1) /* from an empty list of tasks that are left */
-        return number_left() ? err_set(e, EX_USAGE, "which tasks? bpe tasks todo lists them") : 0;
+        return number_left() ? err_set(e, EX_USAGE, "missing TASK; bpe tasks todo lists the tasks") : 0;
     self.asked = calloc(w->n_parts, sizeof *self.asked);
     if (!self.asked)
         return err_mem(e, "tasks", w->n_parts);
@@ -179,7 +179,9 @@ static int do_asked(struct err *e)
     }
     w->jobs = 1;
     if (access(w->where, X_OK))
-        return err_set(e, EX_NOINPUT, "%s: cannot open: where the work was planned, and names of files hold", w->where);
+        return err_set(e, EX_NOINPUT,
+                       "%s: cannot open the directory where the work was planned, to which file names are relative",
+                       w->where);
     return work_check_model(w, e) || durable_make_directory(w->results, e) ? -1 : do_tasks(e);
 }
 
@@ -200,7 +202,7 @@ static int check(struct err *e)
 /* ---- The command lines ---- */
 
 static const struct option_row todo_rows[] = {
-    {0, "ranges", NULL, "in one line, as 0-3,7", OPTION_TO(FLAG, struct run, ranges)},
+    {0, "ranges", NULL, "print one line, such as 0-3,7", OPTION_TO(FLAG, struct run, ranges)},
     COMMAND_NO_VERSION,
     {0},
 };
@@ -208,14 +210,15 @@ static const struct option_row todo_rows[] = {
 static const struct command todo_command = {
     .name = "bpe tasks",
     .usage = "usage: bpe tasks todo [--ranges] DIR\n"
-             "Prints the numbers of the tasks in DIR that have no result, one a line.\n",
+             "Prints the numbers of the tasks in DIR that have no result, one per line.\n",
     .options = todo_rows,
     COMMAND_TO(self),
     .run = todo,
 };
 
 static const struct option_row run_rows[] = {
-    {'j', "jobs", "JOBS", "processes for a file whose text goes through a pipe (default 1)",
+    {'j', "jobs", "JOBS",
+     "processes for a file whose text goes through a pipe, such as a single\ncompressed file (default 1)",
      OPTION_TO(TEXT, struct run, common.jobs_text)},
     MONITORING_OPTION(struct run, common.monitor),
     COMMAND_NO_VERSION,
@@ -225,7 +228,7 @@ static const struct option_row run_rows[] = {
 static const struct command run_command = {
     .name = "bpe tasks",
     .usage = "usage: bpe tasks run [-j JOBS] DIR TASK...\n"
-             "Does tasks of DIR: numbers, or ranges as 0-3. Those that have a result are passed over.\n",
+             "Runs tasks of DIR: numbers, or ranges such as 0-3. Skips those that have a result.\n",
     .options = run_rows,
     COMMAND_TO(self),
     .check = check,

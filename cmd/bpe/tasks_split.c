@@ -144,7 +144,7 @@ static const struct option_row train_rows[] = {
     TASKS_NAMES_FILES,
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("partial", NULL),
-    {'m', "model", "MODEL", "--model: is for shards; leave it out", .kind = OPTION_REFUSED},
+    {'m', "model", "MODEL", "--model: leave it out; it is for shards", .kind = OPTION_REFUSED},
     COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
@@ -172,7 +172,7 @@ static int check_shard(struct err *e)
     if (!self.model)
         return err_set(e, EX_USAGE, "missing -m MODEL; see --help");
     if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
-        return err_set(e, EX_USAGE, "where do the shards go? give -o OUT; see --help");
+        return err_set(e, EX_USAGE, "missing -o OUT (directory for the shards); see --help");
     self.chunk.model = self.encode.model = self.model;
     self.chunk.source.id = self.shard.pipeline.id = self.id;
     if (self.encode.special == SPECIAL_TEXT)
@@ -181,8 +181,8 @@ static int check_shard(struct err *e)
 }
 
 static const struct option_row shard_rows[] = {
-    {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct split, model)},
-    {0, "inline", NULL, "--inline: is for what only counts; leave it out", .kind = OPTION_REFUSED},
+    {'m', "model", "MODEL", "the model, as for bpe-encode", OPTION_TO(TEXT, struct split, model)},
+    {0, "inline", NULL, "--inline: leave it out; it is only for counting", .kind = OPTION_REFUSED},
     SOURCE_ID(struct split, id),
     COMMAND_BY_ITSELF("resume", NULL),
     COMMAND_BY_ITSELF("missing", "FILE"),

@@ -57,7 +57,7 @@ static int check_fan_out(struct job *j, struct err *e)
     if (self.common.via || (self.fan_out != FAN_OUT_XARGS && self.fan_out != FAN_OUT_PARALLEL))
         return 0;
     if (divides) {
-        snprintf(line, sizeof line, "--fan-out=%s: not used, as %s divides the work by itself", tool, divides);
+        snprintf(line, sizeof line, "--fan-out=%s: not used, because %s divides the work itself", tool, divides);
         job_print(j->command, line);
         return 0;
     }
@@ -88,13 +88,13 @@ static int check(struct err *e)
     if (command_options_check(&self.common, &c->source, false, self.n_files, e))
         return -1;
     if (self.keep && !*self.keep)
-        return err_set(e, EX_USAGE, "--keep: which directory?");
+        return err_set(e, EX_USAGE, "--keep: missing DIR");
     if (self.keep && self.common.via)
-        return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps what other hosts count");
+        return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps the counts of other hosts");
     if (self.common.parquet && c->has_status)
         return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)
-        return err_set(e, EX_USAGE, "--via: files of two forms would be mixed up there; train on them without it");
+        return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
         command_check(merge, NULL, 0, e) || check_output(e))
@@ -105,20 +105,20 @@ static int check(struct err *e)
 static const struct option_row rows[] = {
     COMMAND_JOBS(struct train, common, "count"),
     {0, "fan-out", "HOW",
-     "what gives them their chunks: auto (default: a socket that they share),\n"
+     "how they get their chunks: auto (default: a socket that they share),\n"
      "xargs, parallel (GNU parallel), or none: one process",
      OPTION_TO(CHOICE, struct train, fan_out), .words = fan_outs},
     COMMAND_VIA(struct train, common),
-    {0, "keep", "DIR", "keep the counts in DIR: after a loss the same command counts the rest",
+    {0, "keep", "DIR", "keep the counts in DIR: after a failure, the same command counts the rest",
      OPTION_TO(TEXT, struct train, keep)},
     COMMAND_PARQUET(struct train, common),
     COMMAND_PROGRESS(struct train, common),
-    {0, "only", "FILE", "--only has work for bpe-chunk alone: its counts complete others (see bpe(7))",
+    {0, "only", "FILE", "--only is for bpe-chunk: it completes the counts of another run (see bpe(7))",
      .kind = OPTION_REFUSED},
     {'m', "model", "MODEL",
-     "--model: bpe train learns a new model; to take the pattern and the special tokens of one, give them to bpe-chunk "
-     "-m "
-     "in a pipeline of your own",
+     "--model: bpe train learns a new model; for the pattern and special tokens of a model, use bpe-chunk -m MODEL in "
+     "a "
+     "pipeline of your own",
      .kind = OPTION_REFUSED},
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,
@@ -130,8 +130,8 @@ static const struct command command = {
     .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
              "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
              "                 [OPTION]... [FILE]...\n"
-             "Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or with\n"
-             "-o PATH to PATH, which appears when all is done.\n",
+             "Trains a tokenizer on FILEs (standard input if none, or -) and writes it to standard output, or with\n"
+             "-o to PATH, which appears when complete.\n",
     .options = rows,
     COMMAND_TO(self),
     COMMAND_PROGRAMS(programs),

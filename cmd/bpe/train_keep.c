@@ -12,9 +12,10 @@ static int check_options(const struct train *t, struct err *e)
                         : t->chunk.source.files0_from ? "--files0-from"
                                                       : NULL;
     if (t->sum.missing || t->sum.partial)
-        return err_set(e, EX_USAGE, "--keep makes the counts complete by itself: leave out %s",
+        return err_set(e, EX_USAGE, "--keep completes the counts itself; leave out %s",
                        t->sum.missing ? "--missing" : "--partial");
-    return wrong ? err_set(e, EX_USAGE, "--keep needs the names of the files: leave out %s", wrong) : 0;
+    return wrong ? err_set(e, EX_USAGE, "--keep needs the names of the files; give them as FILEs instead of %s", wrong)
+                 : 0;
 }
 
 /* Counts the parts that are not counted yet. Returns the exit status, whose reason was printed, or -1. */
@@ -39,8 +40,8 @@ static int count_all(const struct train *t, struct work *w, struct err *e)
         return p->status;
     }
     return left ? err_set(e, EX_TEMPFAIL,
-                          "%zu of %zu parts not counted, as a process was killed; run the same command again", left,
-                          w->n_parts)
+                          "%zu of %zu parts not counted, because a process was killed; run the same command again",
+                          left, w->n_parts)
                 : 0;
 }
 

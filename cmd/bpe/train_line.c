@@ -122,7 +122,7 @@ int train_line(const struct train *t, struct job *j, struct err *e)
     train_wait(t, j);
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,
-                       "GNU parallel failed, as it says; it needs room in %s for what bpe-count writes; %s",
+                       "GNU parallel failed, as it reported; it needs space in %s for the output of bpe-count; %s",
                        installed_temporary(), PARTITION_REMEDY);
     return job_result(j);
 }

@@ -226,17 +226,17 @@ static int check_sample(const char *text, void *owner, struct err *e)
 
 /* clang-format off */
 #define SHARED_ROWS \
-    {0, "count", NULL, "measure counting, for bpe train, instead", OPTION_TO(FLAG, struct tune, count)}, \
-    {'j', "jobs", "JOBS", "up to so many processes (default: one a core)", \
+    {0, "count", NULL, "measure counting, for bpe train", OPTION_TO(FLAG, struct tune, count)}, \
+    {'j', "jobs", "JOBS", "try up to JOBS processes (default: one per core)", \
      OPTION_TO(TEXT, struct tune, common.jobs_text)}, \
-    {'b', "block", "SIZE", "only pieces of this size, as of bpe-chunk", OPTION_TO(TEXT, struct tune, block), \
+    {'b', "block", "SIZE", "try only pieces of SIZE, as for bpe-chunk", OPTION_TO(TEXT, struct tune, block), \
      .check = check_block}, \
-    {0, "sample", "SIZE", "how much of FILEs is used (default: 64M a core)", \
+    {0, "sample", "SIZE", "how much of FILEs to read (default: 64M per core)", \
      OPTION_TO(SIZE, struct tune, sample), OPTION_GIVEN(struct tune, has_sample), .check = check_sample}, \
-    {0, "rounds", "N", "how often all is measured (default 3): medians count", \
+    {0, "rounds", "N", "measure everything N times, and take medians (default 3)", \
      OPTION_TO(COUNT, struct tune, rounds), .check = check_rounds}
 #define SIZE_ROW(refuse) \
-    {'v', "vocab-size", "N", "--count: of the command that is printed (default 32000)", \
+    {'v', "vocab-size", "N", "--count: vocabulary size in the printed command (default 32000)", \
      OPTION_TO(TEXT, struct tune, size), .check = refuse}
 #define REFUSED(name, letter, argument) {letter, name, argument, NULL, .kind = OPTION_REFUSED}
 #define REFUSED_ROWS \
@@ -246,7 +246,7 @@ static int check_sample(const char *text, void *owner, struct err *e)
 /* clang-format on */
 
 static const struct option_row shard_rows[] = {
-    {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct tune, model)},
+    {'m', "model", "MODEL", "the model, as for bpe-encode", OPTION_TO(TEXT, struct tune, model)},
     SHARED_ROWS,
     SIZE_ROW(refuse_size),
     REFUSED_ROWS,
@@ -273,8 +273,8 @@ static const struct option_row train_rows[] = {
     "usage: bpe tune -m MODEL | --count [-v N] [-j JOBS] [-b SIZE] [--sample=SIZE]\n"                                  \
     "                [--rounds=N] [OPTION]... [FILE]...\n"                                                             \
     "Measures how fast bpe shard makes shards of FILEs (standard input if none, or -), or how fast\n"                  \
-    "bpe train counts them, by different numbers of processes and with pieces of different sizes;\n"                   \
-    "prints a table, and the command that was fastest.\n"
+    "bpe train counts them, with different numbers of processes and sizes of pieces; prints a table\n"                 \
+    "and the fastest command.\n"
 
 #define COMMAND(what)                                                                                                  \
     {                                                                                                                  \

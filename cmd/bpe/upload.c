@@ -45,7 +45,7 @@ static int await_shards(struct err *e)
         if (clock_now() - start < max)
             continue;
         return upload_is_here(&u, ".")
-                   ? err_set(e, EX_NOINPUT, "%s: missing; is it a directory of bpe-shard?", u.manifest)
+                   ? err_set(e, EX_NOINPUT, "%s: missing; was this directory made by bpe-shard?", u.manifest)
                    : err_set(e, EX_NOINPUT, "%s: no such directory", u.from);
     }
     return 0;
@@ -216,7 +216,7 @@ static int check(struct err *e)
     if (n && u.files[0][n - 1] == '/')
         u.files[0][--n] = '\0';
     if (!n || !*u.files[1])
-        return err_set(e, EX_USAGE, "which directory, and to which remote? give DIR REMOTE:PATH; see --help");
+        return err_set(e, EX_USAGE, "give DIR and REMOTE:PATH; see --help");
     if (!(from = name_for_rclone(u.files[0], true, e)) || !(to = name_for_rclone(u.files[1], false, e)))
         return err_mem(e, "a file name", n);
     u.from = from;
@@ -229,15 +229,14 @@ static int check(struct err *e)
 static const struct option_row rows[] = {
     {0, "delete-after", NULL, "delete the files of a shard when their copies are verified",
      OPTION_TO(FLAG, struct upload, delete_after)},
-    {0, "once", NULL, "what is finished now, and no more: exit status 75 if that is not all",
+    {0, "once", NULL, "upload only what is finished now: exit status 75 if that is not all",
      OPTION_TO(FLAG, struct upload, once)},
-    {0, "wait", "SECONDS", "how long to wait for a bpe-shard when none is at work (default 60)",
+    {0, "wait", "SECONDS", "how long to wait for bpe-shard when none is running (default 60)",
      OPTION_TO(TEXT, struct upload, wait_text)},
     {0, "download", NULL, "read each copy back to verify it, even if the remote keeps checksums",
      OPTION_TO(FLAG, struct upload, download)},
-    {0, "transfers", "N", "files that are copied at the same time (default 4)",
-     OPTION_TO(TEXT, struct upload, transfers)},
-    {0, "retries", "N", "how often in turn to try again when a remote fails (default 8; 3 minutes)",
+    {0, "transfers", "N", "files to copy at the same time (default 4)", OPTION_TO(TEXT, struct upload, transfers)},
+    {0, "retries", "N", "retries in a row when a remote fails (default 8: 3 minutes)",
      OPTION_TO(TEXT, struct upload, retries_text)},
     COMMAND_NO_VERSION,
     {0},
@@ -247,8 +246,8 @@ static const struct command command = {
     .name = "bpe upload",
     .usage = "usage: bpe upload [--delete-after] [--once] [--wait=SECONDS] [--download] [--transfers=N]\n"
              "                  [--retries=N] DIR REMOTE:PATH\n"
-             "Copies the shards that bpe-shard has finished in DIR to REMOTE:PATH, by rclone; goes on as more\n"
-             "are finished, and copies DIR/manifest.json last. The same command again goes on after a kill.\n",
+             "Copies the shards that bpe-shard has finished in DIR to REMOTE:PATH with rclone, continues as more\n"
+             "are finished, and copies DIR/manifest.json last. After a kill, the same command resumes.\n",
     .options = rows,
     COMMAND_TO(u),
     .check = check,

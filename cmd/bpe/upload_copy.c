@@ -18,7 +18,8 @@ static int wrong(struct upload *u, const struct upload_file *f, int code, const 
     snprintf(u->reason, sizeof u->reason, "%.700s%.700s", f->name, what);
     return upload_is_here(u, f->name)
                ? 0
-               : err_set(e, code, "%s: %s, and it is no more in %s: make the shards again, or get it from another copy",
+               : err_set(e, code,
+                         "%s: %s, and it is no longer in %s; make the shards again, or restore it from another copy",
                          f->name, if_lost, u->from);
 }
 
@@ -26,7 +27,7 @@ static int wrong(struct upload *u, const struct upload_file *f, int code, const 
 static int differs(struct upload *u, const struct upload_file *f, struct err *e)
 {
     char what[200], if_lost[1000];
-    snprintf(what, sizeof what, " has another %s there than here: it is damaged on the way, or there", u->type);
+    snprintf(what, sizeof what, " has a different %s on the remote: it was damaged in transit, or there", u->type);
     snprintf(if_lost, sizeof if_lost, "its copy in %.600s is damaged (%s %s)", u->to, u->type, f->listed_hash);
     return wrong(u, f, EX_DATAERR, what, if_lost, e);
 }
@@ -68,7 +69,7 @@ static int judge_by_bytes(struct upload *u, struct upload_file **files, size_t n
         if (!f->done && f->listed_hash && differs(u, f, e))
             return -1;
         if (!f->done && !f->listed_hash && rc == 0)
-            snprintf(u->reason, sizeof u->reason, "%.1000s cannot be read there", f->name);
+            snprintf(u->reason, sizeof u->reason, "%.1000s cannot be read back", f->name);
         if (!f->done)
             u->todo[u->n_todo++] = f;
     }

@@ -122,9 +122,8 @@ static int check_size(const struct upload *u, const struct upload_file *f, struc
         rc = err_set(e, EX_DATAERR,
                      "%s: is not a regular file, or in a directory that is a symbolic link; it was not uploaded", path);
     else if (rc > 0 && (uint64_t)st.st_size != f->bytes)
-        rc =
-            err_set(e, EX_DATAERR, "%s: %llu bytes, but %llu by the manifest: damaged on the disk; it was not uploaded",
-                    path, (unsigned long long)st.st_size, (unsigned long long)f->bytes);
+        rc = err_set(e, EX_DATAERR, "%s: %llu bytes, but %llu in the manifest: damaged on disk; it was not uploaded",
+                     path, (unsigned long long)st.st_size, (unsigned long long)f->bytes);
     free(path);
     return rc;
 }
@@ -132,8 +131,8 @@ static int check_size(const struct upload *u, const struct upload_file *f, struc
 static int damaged(const struct upload *u, const struct upload_file *f, const char *checksum, struct err *e)
 {
     return err_set(e, EX_DATAERR,
-                   "%s/%s: its %s is not that of the manifest: damaged on the disk; it was not uploaded, bpe-shard "
-                   "--check says more",
+                   "%s/%s: its %s is not that of the manifest: damaged on disk; it was not uploaded (see bpe-shard "
+                   "--check)",
                    u->from, f->name, checksum);
 }
 

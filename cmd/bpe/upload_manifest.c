@@ -103,7 +103,7 @@ static int enter(struct upload *u, const struct manifest *m, struct err *e)
     for (const struct manifest_file *file; (file = next_file(&w));) {
         struct upload_file *f = upload_find(u->known, sorted, file->name);
         if (f && !is_same(file, f->bytes, f->checksum))
-            return err_set(e, EX_DATAERR, "%s: %s is another file than before: was the directory made anew?",
+            return err_set(e, EX_DATAERR, "%s: %s is a different file than before; were the shards made again?",
                            u->manifest, f->name);
         if (!f && !(f = add(u, file, e)))
             return -1;
@@ -214,7 +214,7 @@ int upload_compare_manifest(struct upload *u, struct buf *text, struct err *e)
         if (!u->listed[i]->theirs)
             return err_set(e, EX_CANTCREAT,
                            "%s/" MANIFEST_NAME
-                           " lists other shards than %s (%s): give another place, or delete what is there",
+                           " lists other shards than %s (%s); give another destination, or delete the files there",
                            u->to, u->manifest, u->listed[i]->name);
     }
     return 0;

@@ -58,7 +58,7 @@ static void set_reason(struct upload *u, const struct buf *log)
             break;
     }
     said = without(without(without(said, "^[0-9/]+ [0-9:]+ "), "^(ERROR|CRITICAL|NOTICE) *: "), "^: ");
-    snprintf(u->reason, sizeof u->reason, "%.*s", REASON_MAX, *said ? said : "rclone ended and does not say why");
+    snprintf(u->reason, sizeof u->reason, "%.*s", REASON_MAX, *said ? said : "rclone failed without a message");
     for (char *p = u->reason; *p; p++)
         *p = iscntrl((unsigned char)*p) ? ' ' : *p;
     free(text);

@@ -132,7 +132,7 @@ int upload_fetch(struct upload *u, struct upload_file *file, struct buf *to, str
     const char *const words[] = {"cat", "--no-traverse", UPLOAD_NAMES, u->to, NULL};
     int rc = upload_rclone(u, words, &file, 1, 0, to, e);
     if (rc == 0 && to->len != file->listed_bytes) {
-        snprintf(u->reason, sizeof u->reason, "%.200s: %zu bytes came of %llu", file->name, to->len,
+        snprintf(u->reason, sizeof u->reason, "%.200s: received %zu of %llu bytes", file->name, to->len,
                  (unsigned long long)file->listed_bytes);
         rc = 1;
     }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* For messages: how to choose another directory for temporary files. */
-#define PARTITION_REMEDY "TMPDIR names another directory"
+#define PARTITION_REMEDY "set TMPDIR to another directory"
 
 /* An unnamed temporary file, so that a killed process leaves nothing behind. dir NULL: the default directory. -1 with
  * EX_CANTCREAT. */

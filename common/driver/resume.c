@@ -347,7 +347,7 @@ int resume_compare_input(const char *user, const char *dir, const char *where, c
         was = found ? line : was;
     }
     if (rc == 0 && !str_equal(was, buf_str(&now)))
-        rc = err_set(e, EX_DATAERR, "%s: changed since %s was begun; plan the work anew, in another directory", name,
+        rc = err_set(e, EX_DATAERR, "%s: changed since %s was begun; plan the work again, in another directory", name,
                      user);
     buf_free(&notes);
     buf_free(&now);
@@ -373,7 +373,7 @@ int resume_compare(const char *name, const char *dir, struct str asked, struct s
     if (rc == 0 && !str_equal(buf_str(&was), asked))
         rc = err_set(e, EX_USAGE,
                      "%s was begun with: %.*s; give the same options and files, or another directory, or remove it to "
-                     "begin anew",
+                     "start over",
                      name, was.len < 1500 ? (int)was.len : 1500, was.p ? (const char *)was.p : "");
     was.len = 0;
     rc = rc || read_note(dir, INPUTS, &was, e) ? -1 : 0;

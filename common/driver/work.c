@@ -143,7 +143,7 @@ int work_begin(struct work *w, int *status, struct err *e)
 static int not_planned(const struct work *w, const char *name, const char *word, struct err *e)
 {
     return err_set(e, EX_DATAERR,
-                   "%s/%s: '%s': not what planning writes there; plan the work anew, in another directory", w->chunks,
+                   "%s/%s: '%s': not what planning writes there; plan the work again, in another directory", w->chunks,
                    name, word);
 }
 
@@ -154,7 +154,7 @@ static int read_words(const struct work *w, const char *name, struct option_word
     char *path = fd_path(w->chunks, name, e);
     int rc = path ? resume_only_file(path, e) : -1;
     if (rc == 0 && (fd_read_file(path, &b, e) || buf_put_byte(&b, '\0', e)))
-        rc = err_set(e, EX_IOERR, "%s: cannot be read: plan the work anew, in another directory", path);
+        rc = err_set(e, EX_IOERR, "%s: cannot be read; plan the work again, in another directory", path);
     for (size_t at = 0; rc == 0 && at + 1 < b.len; at += strlen((const char *)b.p + at) + 1)
         rc = option_words_add(to, e, "%s", (const char *)b.p + at);
     buf_free(&b);

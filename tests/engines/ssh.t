@@ -176,7 +176,7 @@ same_model got.json "jobs are killed"
 trouble "$killed"
 bpe-chunk --inline "${texts[@]}" >chunks
 bpe ssh fan_out -S 4/h1 --ssh="$ssh" --retries=1 --block=8M -- bpe-count <chunks >counts 2>err
-is "$? $(cat err)" $'75 bpe ssh: h1: a worker was killed\nbpe ssh: h1: a worker was killed\nbpe ssh: 2 jobs failed as often as they may' "without another try two jobs fail"
+is "$? $(cat err)" $'75 bpe ssh: h1: a worker was killed\nbpe ssh: h1: a worker was killed\nbpe ssh: 2 jobs failed in all their attempts' "without another try two jobs fail"
 bpe-sum --missing=todo counts >sum 2>err
 is "$? $(grep -c 'never counted' err)" "75 $(wc -l <err)" "  what they had is missing, and nothing is damaged"
 bpe-count todo >>counts
@@ -254,7 +254,7 @@ is "$(cat ended err) $(ls tmp)" "137 0 " "fan_out is killed: nothing of it stays
 still_here
 kill -KILL "$(below "$pid" parallel | head -n 1)"
 ends "$pid"
-is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel ended with 137 ' "GNU parallel is killed"
+is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel exited with status 137 ' "GNU parallel is killed"
 
 still_here
 kill -KILL "$(pgrep -P "$pid" -x bpe-job)"

@@ -99,7 +99,7 @@ incomplete() {
     printf a >one.txt
     bpe-sum --partial <(bpe-chunk -b 8 --inline --no-special -p bytes one.txt one.txt | head -n 2 | bpe-count) 2>/dev/null >partial.sum
     bpe-chunk -p bytes --no-special tiny.txt | bpe-count | bpe-sum | bpe-merge -v 257 >bytes.json
-    like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted
+    like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted so far
 text                 1 byte*" "an incomplete sum: a remark"
 }
 
@@ -212,26 +212,26 @@ side_by_side() {
 
 # ---- What is refused ----
 
-untrue="no figure would be true; give the text"
+untrue="describe the text instead"
 
 other_pattern() {
     have tiny.{txt,sum,json} cl100k.{sum,json}
     printf '%s' '{"version": "1.0", "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}, ' \
         '"model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "a": 1}, "merges": []}}' >sp.json
-    refuses 64 "bpe describe: sp.json: a SentencePiece model, to which a text is one pretoken: *" bpe describe -m tiny.json -m sp.json tiny.txt
-    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: $untrue in place of the sum" \
+    refuses 64 "bpe describe: sp.json: cannot describe a SentencePiece model, *" bpe describe -m tiny.json -m sp.json tiny.txt
+    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, but cl100k.json splits text by pattern=cl100k; $untrue of the sum" \
         bpe describe tiny.sum cl100k.json
     refuses 65 "bpe describe: standard input was counted by pattern=gpt2, *" bpe describe - cl100k.json <tiny.sum
-    refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, and tiny.json splits text by pattern=gpt2: *" \
+    refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, but tiny.json splits text by pattern=gpt2; *" \
         bpe describe cl100k.sum tiny.json
-    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json *" bpe describe -m tiny.json -m cl100k.json tiny.sum
+    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, but cl100k.json *" bpe describe -m tiny.json -m cl100k.json tiny.sum
     sum_of -e '[a-z ]+' tiny.txt >regex.sum
     bpe-merge -v 258 regex.sum >regex.json
-    refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" bpe describe tiny.sum regex.json
+    refuses 65 "*counted by pattern=gpt2, but regex.json splits text by regex=?a-z ?+; *" bpe describe tiny.sum regex.json
     bpe describe regex.sum regex.json >out 2>err
     is "$? $(cat err)" "0 " "a sum and a model by the same regex"
     sed 's/"invert": false/"invert": true/; s/"Isolated"/"Removed"/' regex.json >matches.json
-    refuses 65 "*counted by regex=?a-z ?+, and matches.json splits text by regex=?a-z ?+ split=matches: *" bpe describe regex.sum matches.json
+    refuses 65 "*counted by regex=?a-z ?+, but matches.json splits text by regex=?a-z ?+ split=matches; *" bpe describe regex.sum matches.json
 }
 
 other_specials() {
@@ -243,10 +243,10 @@ other_specials() {
     bpe-merge -v 259 <(sum_of -s A -s B tiny.txt 2>/dev/null) >other.json
     bpe describe specials.sum other.json >out 2>err
     is "$? $(cat err)" "0 " "  in another order"
-    refuses 65 "bpe describe: specials.sum was counted with the special tokens A B, and tiny.json has <|endoftext|>: $untrue *" \
+    refuses 65 "bpe describe: specials.sum was counted with the special tokens A B, but tiny.json has <|endoftext|>; $untrue *" \
         bpe describe specials.sum tiny.json
     sum_of --no-special tiny.txt 2>/dev/null >nothing.sum
-    refuses 65 "bpe describe: nothing.sum was counted with the special tokens none, and tiny.json has <|endoftext|>: *" \
+    refuses 65 "bpe describe: nothing.sum was counted with the special tokens none, but tiny.json has <|endoftext|>; *" \
         bpe describe nothing.sum tiny.json
 }
 
@@ -254,13 +254,13 @@ wrong_use() {
     have tiny.{txt,sum,json}
     bpe describe --help >out 2>err
     is "$? $(head -n 1 out)" "0 usage: bpe describe -m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]" "--help is 0"
-    refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum
-    refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum tiny.json tiny.json
+    refuses 64 "bpe describe: missing -m MODEL (or give one FILE, then MODEL); see --help" bpe describe tiny.sum
+    refuses 64 "bpe describe: missing -m MODEL (or give one FILE, then MODEL); see --help" bpe describe tiny.sum tiny.json tiny.json
     refuses 64 "*--version*" bpe describe --version
     refuses 64 "bpe describe: -m -: standard input cannot be both the model and the text; *" bpe describe -m -
-    refuses 64 "bpe describe: tiny.txt: text and sums are not described together" bpe describe -m tiny.json tiny.sum tiny.txt
-    refuses 64 "bpe describe: tiny.sum: text and sums are not described together" bpe describe -m tiny.json tiny.txt tiny.sum
-    refuses 64 "bpe describe: tiny.sum: this is a sum: --jsonl is for text" bpe describe -m tiny.json --jsonl tiny.sum
+    refuses 64 "bpe describe: tiny.txt: cannot describe text and sums together" bpe describe -m tiny.json tiny.sum tiny.txt
+    refuses 64 "bpe describe: tiny.sum: cannot describe text and sums together" bpe describe -m tiny.json tiny.txt tiny.sum
+    refuses 64 "bpe describe: tiny.sum: is a sum; --jsonl applies only to text" bpe describe -m tiny.json --jsonl tiny.sum
     refuses 64 "bpe describe: *--jsonl*" bpe describe -m tiny.json --jsonl -0 tiny.txt
 }
 

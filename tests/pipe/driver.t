@@ -19,8 +19,8 @@ have() {
 
 mistakes() {
     have a.txt m.json
-    refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian -v 300 a.txt
-    refuses 64 "bpe: shrad: no such command; did you mean shard? there are: *" bpe shrad
+    refuses 64 "bpe: trian: no such command; did you mean train? the commands are *" bpe trian -v 300 a.txt
+    refuses 64 "bpe: shrad: no such command; did you mean shard? the commands are *" bpe shrad
     refuses 64 "bpe train: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe train --vocb-size 300 a.txt
     refuses 64 "bpe train: unknown option --fanout=none; did you mean --fan-out? see --help" bpe train -v 300 --fanout=none a.txt
     refuses 64 "bpe train: --fan-out paralel: must be one of *; did you mean parallel?" bpe train -v 300 --fan-out=paralel a.txt

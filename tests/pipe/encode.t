@@ -159,7 +159,7 @@ for file in b.txt large.txt; do
     bpe encode -m - -j 2 $file < <(cat m.json) | cmp - <(bpe-encode -m m.json $file)
     ok $? "a model from standard input, $file"
 done
-refuses 66 "bpe encode: -m *: nothing came from it" bpe encode -m <(true) b.txt
+refuses 66 "bpe encode: -m *: the model is empty" bpe encode -m <(true) b.txt
 refuses 64 "bpe encode: *standard input cannot be both the model and the text*" bpe encode -m - <m.json
 
 # Added tokens that are not special are found also where special tokens are text.

@@ -115,8 +115,8 @@ if [ -e /dev/full ]; then
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
 fi
-refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian
-refuses 64 "bpe: nope: no such command; there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
+refuses 64 "bpe: trian: no such command; did you mean train? the commands are *" bpe trian
+refuses 64 "bpe: nope: no such command; the commands are describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; see bpe help" bpe nope
 no_page='no such command, program or page;'
 refuses 64 "bpe: nope: $no_page bpe help lists them" bpe help nope
 refuses 64 "bpe: bpe-trian: $no_page did you mean bpe-train? bpe help lists them" bpe help bpe-trian
@@ -129,10 +129,10 @@ for page in "$TOP"/man/*.[1-8]; do
     grep -qxE "(bpe-)?${page#bpe-}" names || missing+=" $page"
 done
 is "$missing" "" "and it lists every page"
-refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
+refuses 64 "bpe: count: not a command but a program, bpe-count; the commands are *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
-refuses 64 "bpe: which command? there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
+refuses 64 "bpe: missing COMMAND; the commands are describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; see bpe help" bpe
 fails 64 "bpe train: missing -v N *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"
@@ -141,7 +141,7 @@ for program in bash sh sed readlink tr cat dirname fold; do ln -s "$(type -P $pr
 for name in train bpe-train bpe-count count; do
     like "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help $name)" "usage: *${name#bpe-}*" "bpe help $name, without man: its --help"
 done
-is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show it here" "and of what has none, where the page is"
+is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show this page" "and of what has none, where the page is"
 
 env -u PYTHONDONTWRITEBYTECODE python3 -c 'import sys; sys.path[0] = sys.argv[1]; import failure' "$D/opt/bpe/libexec/bpetools"
 is "$(find "$D" -name 'failure.*.pyc' | wc -l)" 1 "what Python compiles"

@@ -30,7 +30,7 @@ fails 75 "bpe job: a process was killed" bpe job -- sh -c 'kill -KILL $$'
 fails 75 "bpe slurm: a process was killed" bpe job --as='bpe slurm' -- sh -c 'kill -TERM $$'
 is "$(bpe job --ok=65 -- sh -c 'exit 65'; echo $?) $(bpe job --ok=65 -- sh -c 'exit 66'; echo $?)" "0 66" "--ok"
 fails 127 "bpe job: no-such-program is not installed, or not on PATH" bpe job -- no-such-program
-refuses 64 "bpe job: which command? see --help" bpe job --records
+refuses 64 "bpe job: missing COMMAND; see --help" bpe job --records
 refuses 64 "bpe job: --pack and --unpack exclude each other" bpe job --pack --unpack -- cat
 is "$(bpe --help | grep -c '^  job ')" 0 "it is in no list of commands"
 like "$(bpe job --help)" "usage: bpe job *" "but has --help"
@@ -54,7 +54,7 @@ kill -KILL $job
 gone $job child "it is killed: what the command has started ends"
 rm child
 bpe job --records -- sh -c 'echo $$ >child; exec sleep 600' 2>err | true
-is "${PIPESTATUS[0]} $(cat err)" "75 bpe job: what reads standard output has ended" "nobody reads its output"
+is "${PIPESTATUS[0]} $(cat err)" "75 bpe job: the reader of standard output has ended" "nobody reads its output"
 gone "$(cat child)" child "  and the command ends"
 
 # ---- Records ----
@@ -96,7 +96,7 @@ if command -v parallel >/dev/null; then
     echo 2/: >hosts
     bpe job --hosts=hosts --block=100K -- 'sort -n | sed s/1/2/' <numbers | sort >out
     same <(sed s/1/2/ numbers | sort) out "blocks of records"
-    fails 75 "bpe job: * jobs failed as often as they may" bpe job --hosts=hosts --retries=1 --block=100K -- 'exit 3' <numbers
+    fails 75 "bpe job: * jobs failed in all their attempts" bpe job --hosts=hosts --retries=1 --block=100K -- 'exit 3' <numbers
     is "$(bpe job --hosts=hosts -- cat </dev/null; echo $?)" 0 "no records"
     fails 74 "bpe job: standard input: cannot read: Is a directory" bpe job --hosts=hosts -- cat <dies
 else

@@ -91,7 +91,7 @@ one_process() {
     bpe train -v 1000 -j 1 --fan-out=none --keep=E "${same_files[@]}" 2>err | cmp - want.json
     ok $((PIPESTATUS[1] || $(wc -c <err))) "one process"
     bpe train -v 1000 -j 1 --fan-out=parallel --keep=E "${same_files[@]}" 2>err | cmp - want.json
-    is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, as --keep divides the work by itself" \
+    is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, because --keep divides the work itself" \
         "a way of fanning out that is not used is named"
 }
 
@@ -125,8 +125,8 @@ wrong_use() {
     fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new small.txt -
     mkfifo pipe
     fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
-    fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
-    fails 64 "bpe train: --keep: which directory?" bpe train -v 1000 --keep= b.txt
+    fails 64 "bpe train: --keep completes the counts itself; leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
+    fails 64 "bpe train: --keep: missing DIR" bpe train -v 1000 --keep= b.txt
     is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
     fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
 }
@@ -246,7 +246,7 @@ END
         read -ra names <<<"$how"
         V=1000 line "${names[@]}" >want.killed 2>/dev/null
         PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}" >out 2>err
-        like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, as a process was killed; run the same command again" \
+        like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, because a process was killed; run the same command again" \
             "a bpe-count is killed ($how): 75, and says what to do"
         is "$(wc -l <err)" 1 "  in one line"
         PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}"

@@ -218,11 +218,11 @@ def wrong_use():
         got, out, err = lib.run(["bpe", "monitor", *args], timeout=20)
         lib.ok(got == code and not out and err.count("\n") == 1 and err.startswith("bpe monitor: "), f"{args}: exit status {code}", f"{got} {err}")
     got, _, err = lib.run(["bpe", "monitor", "--pid=12M"])
-    lib.ok(err == "bpe monitor: --pid=12M: not a number of a process\n", "--pid: is no size", err)
+    lib.ok(err == "bpe monitor: --pid=12M: not a process id\n", "--pid: is no size", err)
     for args in ["0"], ["--json", "0"], ["0.2"], ["--json", "0.2"]:
         with subprocess.Popen(["sleep", "0.7"]) as nothing:
             got, out, err = lib.run(["bpe", "monitor", f"--pid={nothing.pid}", *args], timeout=20)
-        lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process runs here\n", f"{args}: no pipeline: said once", err)
+        lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process is running here\n", f"{args}: no pipeline: said once", err)
 
 
 WRITER = """import os, signal, sys, time

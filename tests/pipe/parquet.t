@@ -238,23 +238,23 @@ for _ in 1 2; do
     is "$?" 0 "shard --jsonl --parquet: done" || sed 's/^/# /' err
     same want.ids both/train.bin "shard --jsonl --parquet: the ids of all, in order"
 done
-is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, it was only looked at when they changed" "  and the same again"
+is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, only the modification times were compared" "  and the same again"
 cp -p more.jsonl other.jsonl
 both=(-m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet)
 for files in "other.jsonl one-group.parquet few.jsonl.gz" "one-group.parquet more.jsonl few.jsonl.gz"; do
     # shellcheck disable=SC2086
     refuses 64 "bpe shard: both was made of files with other names, or in another order; *" bpe shard "${both[@]}" $files
 done
-refuses 64 "bpe shard: both was made of 3 files, and these are 2 (all of Parquet are one); *" \
+refuses 64 "bpe shard: both was made of 3 files, but these are 2 (all Parquet files are one); *" \
     bpe shard "${both[@]}" one-group.parquet few.jsonl.gz
 bpe shard -m want.json -o nuls -f raw -n 0 --eot=after -0 --parquet one-group.parquet text.nul >out
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) text.nul | cmp - nuls/train.bin
 ok $? "shard -0 --parquet"
-refuses 64 "bpe shard: one-group.parquet: name Parquet files one after the other: *" \
+refuses 64 "bpe shard: one-group.parquet: name all Parquet files next to each other, *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet more.jsonl one-group.parquet
 refuses 64 "bpe shard: /dev/fd/3: beside Parquet files, *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet /dev/fd/3
-refuses 64 "bpe shard: standard input cannot be read beside Parquet files; *" \
+refuses 64 "bpe shard: standard input cannot be read together with Parquet files; *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet -
 refuses 64 "bpe shard: --parquet and --wet exclude each other: *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
 refuses 64 "bpe shard: --parquet and --id exclude each other: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
@@ -282,6 +282,6 @@ long=$(printf 'x%.0s' {1..2000})
 sed "s/\"text\"/\"$long\"/" more.jsonl >long.jsonl
 bpe shard -m want.json -o long -f raw -n 0 --jsonl="$long" --parquet long.jsonl one-group.parquet >out 2>err
 is "$?" 0 "shard --jsonl --parquet: a field with a long name" || sed 's/^/# /' err
-refuses 64 "bpe train: --via: files of two forms *" bpe train -v 500 --via=env --jsonl --parquet one-group.parquet more.jsonl
+refuses 64 "bpe train: --via: cannot mix Parquet and other files; *" bpe train -v 500 --via=env --jsonl --parquet one-group.parquet more.jsonl
 
 done_testing

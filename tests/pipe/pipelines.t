@@ -47,7 +47,7 @@ for how in "${hows[@]}"; do
     is $? 64 "$name: wrong use of a program is its code"
 done
 fails 64 "bpe train: missing -v N (vocabulary size); see --help" bpe train a.txt
-refuses 64 "bpe train: --only has work for bpe-chunk alone: *" bpe train -v 300 --only=todo a.txt
+refuses 64 "bpe train: --only is for bpe-chunk: *" bpe train -v 300 --only=todo a.txt
 fails 64 "bpe train: unknown option --frobnicate=1; see --help" bpe train -v 1000 --frobnicate=1 a.txt
 fails 64 "bpe train: unknown option --version; see --help" bpe train -v 1000 --version
 fails 64 "bpe train: unknown option -Z; see --help" bpe train -v 1000 -Z a.txt

@@ -66,7 +66,7 @@ bpe plan --sample=4M --json whole/*.txt >again
 is "$(field again points)" "$(field out points)" "the same text, the same sample"
 bpe plan --sample=4M --size=1TB --hosts=4 -j 8 --cost=0.05 --memory=1G -v 1000 --pattern=cl100k whole/*.txt >out 2>err
 is "$? $(cat err)" "0 " "for people"
-like "$(sed -n 3p out)" "held-out      the line of the first 4?? kB expects * there: * % too *" "how far to trust it"
+like "$(sed -n 3p out)" "held-out      the line of the first 4?? kB predicts * there: * % too *" "how far to trust it"
 like "$(grep 'processes' out)" "1.00 TB, 32 processes on 4 machines *" "1TB is 10^12 bytes"
 like "$(grep '^bottleneck' out)" "bottleneck    *, * % of the * that training takes" "the bottleneck"
 like "$(grep 'tasks plan' out)" "              bpe tasks plan -o work --tasks=3726 --pattern=cl100k whole/1.txt whole/2.txt whole/3.txt" "what to run, with its options"
@@ -83,13 +83,13 @@ is "$(field out command)" "['bpe train -v 32000 -j 2 -o tokenizer.json short.txt
 
 # A sample that says little of so much text.
 bpe plan -v 300 --sample=1M --size=500PB short.txt >out
-like "$(grep '^too small' out)" "too small     the sample says little of so much text: the range goes to a factor of *; take --sample=20MB, of more FILEs" \
+like "$(grep '^too small' out)" "too small     the sample says little about so much text: the range spans a factor of *; take --sample=20MB, of more FILEs" \
     "a sample that is too small is said to be"
 bpe plan -v 300 --sample=1M --size=500PB --json short.txt >out
 within out "  and how wide the range is" "x('sample', 'too_small') is True and x('sample', 'spread') > 2 and x('request', 'size') == 500e15"
 for i in 1 2 3; do tr -d '\n' <short.txt | sed 's/.*/{"text": "&"}/;s/<|endoftext|>//g;s/\\//g'; echo; done >few.jsonl
 bpe plan -v 300 --jsonl --size=5TB few.jsonl >out 2>err
-like "$? $(cat err)$(grep '^too small' out)" "0 too small     the sample has too few lines or documents to tell how far the law holds; take --sample=*" "so is one of three lines"
+like "$? $(cat err)$(grep '^too small' out)" "0 too small     the sample has too few lines or documents to test the law; take --sample=*" "so is one of three lines"
 
 # ---- The commands can be run as they are ----
 
@@ -167,19 +167,19 @@ is "$? $(tail -n 1 out)" "0 command       none: bpe tasks needs FILEs that can b
 no_size="not a size; examples: 5TB (powers of 1000), 1.5T or 64M (powers of 1024)"
 fails 64 "bpe plan: --size x: $no_size" bpe plan --size=x short.txt
 fails 64 "bpe plan: --size 5 TB: $no_size" bpe plan --size="5 TB" short.txt
-fails 64 "bpe plan: --size 0: how much text there is, such as 5TB" bpe plan --size=0 short.txt
+fails 64 "bpe plan: --size 0: must be the size of the text, such as 5TB" bpe plan --size=0 short.txt
 fails 64 "bpe plan: --memory x: $no_size" bpe plan --memory=x short.txt
-fails 64 "bpe plan: --sample=999999: 1000000 are the least" bpe plan --sample=999999 short.txt
+fails 64 "bpe plan: --sample=999999: must be at least 1000000" bpe plan --sample=999999 short.txt
 fails 64 "bpe plan: --hosts=0: not a number of machines" bpe plan --hosts=0 short.txt
-fails 64 "bpe plan: --cost=-1: not a price; one is 0.05" bpe plan --cost=-1 short.txt
+fails 64 "bpe plan: --cost=-1: not a price, such as 0.05" bpe plan --cost=-1 short.txt
 fails 64 "bpe plan: -j 0: not a number of jobs" bpe plan -j 0 short.txt
-fails 64 "bpe plan: -v 3: no size of a vocabulary" bpe plan -v 3 short.txt
+fails 64 "bpe plan: -v 3: not a vocabulary size" bpe plan -v 3 short.txt
 fails 64 "bpe plan: unknown option --only; see --help" bpe plan --only x short.txt
-fails 64 "bpe plan: --model: bpe plan is about learning a new model" bpe plan -m x short.txt
+fails 64 "bpe plan: --model: leave it out; bpe plan is about learning a new model" bpe plan -m x short.txt
 fails 64 "bpe plan: -p none: *" bpe plan -p none short.txt
 "$make_text" 4M 1 >pipe.txt
-fails 64 "bpe plan: how much text is there? *" bpe plan --sample=2M - <pipe.txt
-fails 65 "bpe plan: the text has * bytes, too few to say more of; 1000000 are the least" bpe plan <(head -n 2 short.txt)
+fails 64 "bpe plan: missing --size=SIZE*" bpe plan --sample=2M - <pipe.txt
+fails 65 "bpe plan: the text has * bytes; an estimate needs at least 1000000" bpe plan <(head -n 2 short.txt)
 fails 66 "bpe plan: none: cannot open: No such file or directory" bpe plan none
 fails 66 "bpe plan: whole: is a directory; name the files in it" bpe plan whole
 fails 75 "bpe plan: standard input is empty: did the program that writes it fail?" bpe plan --size=1T < <(:)
@@ -194,8 +194,8 @@ fails 65 "bpe plan: bad.gz: *" bpe plan bad.gz
 fails 65 "bpe plan: damaged.gz: *" bpe plan damaged.gz
 fails 74 "bpe plan: standard output: cannot write: No space left on device" bash -c 'exec bpe plan --sample=1M short.txt >/dev/full'
 fails 73 "bpe plan: */nowhere: cannot create a temporary file there: No such file or directory*" env TMPDIR="$PWD/nowhere" bpe plan short.txt
-fails 74 "bpe plan: *tmp: cannot write: File too large; TMPDIR names another directory" bash -c 'ulimit -f 500; exec bpe plan short.txt'
-fails 74 "bpe plan: *tmp: cannot write: File too large; TMPDIR names another directory" bash -c 'ulimit -f 2000; exec bpe plan --sample=1M --size=1T - <short.txt'
+fails 74 "bpe plan: *tmp: cannot write: File too large; set TMPDIR to another directory" bash -c 'ulimit -f 500; exec bpe plan short.txt'
+fails 74 "bpe plan: *tmp: cannot write: File too large; set TMPDIR to another directory" bash -c 'ulimit -f 2000; exec bpe plan --sample=1M --size=1T - <short.txt'
 mkdir bin
 for program in "$BUILD"/bpe-*; do ln -s "$program" bin; done
 cp "$BUILD/bpe" bin

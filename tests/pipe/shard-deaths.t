@@ -62,7 +62,7 @@ stops() {
             count=$n
             case $how,$code in
             *,0 | -*,137) ;;
-            [1-9]*,7[1345]) [ "$(grep -vc ': going on ' err)" = 1 ] || bad+="call $n, error $how: $(cat err)"$'\n' ;;
+            [1-9]*,7[1345]) [ "$(grep -vc ': resuming ' err)" = 1 ] || bad+="call $n, error $how: $(cat err)"$'\n' ;;
             *) bad+="call $n, $how: exit $code: $(cat err)"$'\n' ;;
             esac
             recovers "call $n, $how" "$code"

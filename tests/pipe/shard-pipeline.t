@@ -163,15 +163,15 @@ dies() {
 }
 all=(large.txt small.txt b.txt)
 dies "bpe-chunk is killed" bpe-chunk -- -b 1M "${all[@]}"
-is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
+is "$(cat err)" "bpe shard: D: resuming with what is missing" "  which it says in one line, that of bpe shard"
 dies "a bpe-encode is killed" bpe-encode -- -b 1M "${all[@]}"
-sanitized || is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
+sanitized || is "$(cat err)" "bpe shard: D: resuming with what is missing" "  which it says in one line, that of bpe shard"
 dies "bpe-shard is killed" bpe-shard -- -b 1M "${all[@]}"
 dies "all of these" bpe-chunk bpe-encode bpe-encode bpe-shard -- -b 1M "${all[@]}"
 rm -rf D
 for i in $(seq 100); do : >"killing/bpe-encode.$i"; done
 timeout 60 mortal/bpe shard -m m.json -o D -f raw -n $N -j 2 -b 1M "${all[@]}" >out 2>err
-like "$? $(grep -v ': going on ' err)" "75 bpe shard: D: not complete yet; run the same command again" "processes that are killed again and again: 75"
+like "$? $(grep -v ': resuming ' err)" "75 bpe shard: D: not complete yet; run the same command again" "processes that are killed again and again: 75"
 rm -f killing/*
 bpe shard -m m.json -o D -f raw -n $N -j 2 "${all[@]}" >out 2>err
 is $? 0 "the same command again: done"
@@ -218,12 +218,12 @@ wrong 64 "bpe shard: -b 0: *" "wrong use of bpe-chunk" -m m.json -b 0 small.txt
 wrong 64 "bpe shard: --eot x: *" "wrong use of bpe-encode" -m m.json --eot=x small.txt
 wrong 64 "bpe shard: -f nope: *" "wrong use of bpe-shard" -m m.json -f nope small.txt
 wrong 64 "bpe shard: *--test*" "options of bpe-shard that exclude each other" -m m.json --test=1 --test-fraction=0.5 small.txt
-wrong 64 "bpe shard: --resume: *; leave it out" "--resume" -m m.json --resume small.txt
+wrong 64 "bpe shard: --resume: leave it out; *" "--resume" -m m.json --resume small.txt
 wrong 64 "bpe shard: --regex: the model decides that; leave it out" "-e" -m m.json -e x small.txt
 wrong 64 "bpe shard: --files-from and FILEs exclude each other" "a list and files" -m m.json --files-from=list small.txt
 wrong 64 "bpe shard: --parquet and --jsonl exclude each other" "Parquet and JSON Lines" -m m.json --parquet --jsonl small.txt
 rm -rf D
-fails 64 "bpe shard: where do the shards go? *" bpe shard -m m.json small.txt
+fails 64 "bpe shard: missing -o DIR *" bpe shard -m m.json small.txt
 : >file
 fails 73 "bpe shard: file: cannot create: File exists" bpe shard -m m.json -o file small.txt
 fails 73 "bpe shard: file/D: cannot create: Not a directory" bpe shard -m m.json -o file/D small.txt
@@ -237,20 +237,20 @@ again() {
 cp -rp R before.R
 is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: was complete already" "  however many processes there are"
 bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 999 >m999.json
-fails 64 "bpe shard: R: was begun with ids of model *, but these are of *; *remove it to begin anew" again -m m999.json "${all[@]}"
+fails 64 "bpe shard: R: was begun with ids of model *, but these are of *; *remove it to start over" again -m m999.json "${all[@]}"
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --eot; *" again --eot=after "${all[@]}"
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --special; *" again --special=text "${all[@]}"
 fails 64 "bpe shard: R: its text was read as plain text, but this as jsonl=text; *" again --jsonl "${all[@]}"
 fails 64 "bpe shard: R: its text was read as plain text, but this as wet; *" again --wet "${all[@]}"
-fails 64 "bpe shard: R was made of 3 files, and these are 2; *" again large.txt small.txt
+fails 64 "bpe shard: R was made of 3 files, but these are 2; *" again large.txt small.txt
 fails 64 "bpe shard: R was made of files with other names, or in another order; *" again large.txt b.txt small.txt
-fails 64 "bpe shard: R was made of 3 files, and these are 1; *" again - </dev/null
+fails 64 "bpe shard: R was made of 3 files, but these are 1; *" again - </dev/null
 touch b.txt
 fails 65 "bpe shard: b.txt: changed since R was complete; remove R *" again "${all[@]}"
 cp b.txt kept.txt
 head -c -1 kept.txt >b.txt
 touch -r m.json b.txt # as rsync -t does
-fails 65 "bpe shard: R was made of $(cat large.txt small.txt kept.txt | wc -c) bytes of text, and the files have *: they changed since; *" \
+fails 65 "bpe shard: R was made of $(cat large.txt small.txt kept.txt | wc -c) bytes of text, but the files have *: they have changed; *" \
     again "${all[@]}"
 mv kept.txt b.txt
 touch -r m.json b.txt

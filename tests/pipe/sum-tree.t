@@ -219,15 +219,15 @@ compressed() {
 wrong_use() {
     local k
     parts
-    refuses 64 "bpe sum-tree: which FILEs? see --help" bpe sum-tree
+    refuses 64 "bpe sum-tree: missing FILE; see --help" bpe sum-tree
     refuses 64 "bpe sum-tree: standard input: cannot be read again; put it into a file" bpe sum-tree -
     refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" bpe sum-tree "${counts[0]}" <(cat "${counts[1]}")
     refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" bpe sum-tree "${counts[0]}" none
-    for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" bpe sum-tree --fan-in="$k " "${counts[0]}"; done
+    for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, at least 2" bpe sum-tree --fan-in="$k " "${counts[0]}"; done
     refuses 64 "bpe sum-tree: -S x: not a number; *" bpe sum-tree -S x "${counts[0]}"
-    refuses 64 "bpe sum-tree: -S: no memory at all is too little; one is 64M" bpe sum-tree -S 0% "${counts[0]}"
+    refuses 64 "bpe sum-tree: -S: must be more than 0, such as 64M" bpe sum-tree -S 0% "${counts[0]}"
     refuses 64 "bpe sum-tree: unknown option --nope; see --help" bpe sum-tree --nope "${counts[0]}"
-    refuses 73 "bpe sum-tree: nowhere: cannot create a temporary file there: No such file or directory; -T names another directory" \
+    refuses 73 "bpe sum-tree: nowhere: cannot create a temporary file there: No such file or directory; give another directory with -T" \
         bpe sum-tree -T nowhere "${all[@]}"
     refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" bpe sum-tree -o nowhere/out "${all[@]}"
     echo old >out

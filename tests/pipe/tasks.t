@@ -24,7 +24,7 @@ tasks plan --tasks=3 -o D "${files[@]}" >out
 is "$? $(cat out)" "0 D: 3 tasks: 0 to 2" "the same plan again"
 fails 64 "bpe tasks: D was begun with:  -- 'a b.txt' 'c.gz' 'd.gz'; give the same options and files, or *" tasks plan -o D -p cl100k "${files[@]}"
 fails 64 "bpe tasks: D was begun with: *" tasks plan -o D c.gz
-refuses 75 "bpe tasks: D: 3 of 3 tasks have no result; bpe tasks run does those that bpe tasks todo lists" tasks train D -v 1000
+refuses 75 "bpe tasks: D: 3 of 3 tasks have no result; run those that bpe tasks todo lists" tasks train D -v 1000
 (mkdir elsewhere && cd elsewhere && tasks run ../D 1)
 is "$? $(tasks todo --ranges D)" "0 0,2" "run: a task, from another directory"
 is "$(ls D/counts)" part.00001 "its result"
@@ -239,8 +239,8 @@ diff -r want S
 ok $? "the shards of the plain line"
 is "$(wc -l <lines)" "$(find S -name '*.npy' | wc -l)" "a line for each"
 fails 0 "bpe-shard: */S: was complete already" tasks shard E -o S -n 1M
-fails 64 "bpe tasks: E: its tasks make tokens; bpe tasks shard does what comes after" tasks train E -v 1000
-fails 64 "bpe tasks: D: its tasks make counts; bpe tasks train does what comes after" tasks shard D -o S
+fails 64 "bpe tasks: E: its tasks make tokens; use bpe tasks shard" tasks train E -v 1000
+fails 64 "bpe tasks: D: its tasks make counts; use bpe tasks train" tasks shard D -o S
 fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \
     tasks plan -m want.json -o F c.gz
 
@@ -254,7 +254,7 @@ hostile() {
     echo mine >victim
 }
 is_refused() { # WORD COMMAND...
-    refuses 65 "bpe *: *hostile/chunks/*: $1: not what planning writes there; plan the work anew, in another directory" "${@:2}"
+    refuses 65 "bpe *: *hostile/chunks/*: $1: not what planning writes there; plan the work again, in another directory" "${@:2}"
     is "$(cat victim) $(ls hit 2>/dev/null)" "mine " "  and does nothing"
 }
 cat >hit.sh <<END
@@ -334,14 +334,14 @@ for options in '--pattern=cl100k' '--regex=\p{L}+' '-s x -s y' --no-special '-b 
     code=$?
     case "$code $(cat err)" in *"not what planning writes"* | 64*) ok 1 "plan $options" || sed 's/^/# /' err ;; *) ok 0 "plan $options" ;; esac
 done
-refuses 64 "bpe tasks: --format: tasks make records; leave it out" tasks plan -m want.json -f raw -o unmade comes
+refuses 64 "bpe tasks: --format: leave it out; tasks make records" tasks plan -m want.json -f raw -o unmade comes
 
 # ---- Wrong use ----
 
-fails 64 "bpe tasks: what is to be done? plan, todo, run, train or shard; see --help" tasks
+fails 64 "bpe tasks: missing plan, todo, run, train or shard; see --help" tasks
 for option in --files-from --files0-from; do
-    fails 64 "bpe tasks: $option: bpe tasks needs the names of the files; leave it out" bpe tasks plan -o named $option=list
-    fails 64 "named: $option: bpe tasks needs the names of the files; leave it out" bpe tasks split train named -v 300 -o m.json $option=list
+    fails 64 "bpe tasks: $option: bpe tasks needs the names of the files; give them as FILEs" bpe tasks plan -o named $option=list
+    fails 64 "named: $option: bpe tasks needs the names of the files; give them as FILEs" bpe tasks split train named -v 300 -o m.json $option=list
 done
 fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard, split; see --help" tasks walk
 fails 64 "bpe tasks: missing -o DIR (directory of the work); see --help" tasks plan c.gz
@@ -352,7 +352,7 @@ fails 66 "bpe tasks: none: cannot open: *" tasks plan -o H none
 tasks run E
 is $? 0 "no task, where none is left"
 rm E/tokens/part.00001
-fails 64 "bpe tasks: which tasks? bpe tasks todo lists them" tasks run E
+fails 64 "bpe tasks: missing TASK; bpe tasks todo lists the tasks" tasks run E
 # Of what is in DIR nothing is waited for, and no program of the directory in which it was planned is run.
 tasks plan -o X --tasks=2 comes
 rmdir X/counts
@@ -377,15 +377,15 @@ V=$PWD/V
 (cd "$BUILD" && ./bpe tasks run "$V" 0; cd .. && "${BUILD##*/}/bpe" tasks run "$V" 0) >out 2>err
 ok "$([ -e evil.log ]; echo $((! $?)))" "  also not where the command itself has a relative name" || sed 's/^/# /' err
 like "$(cat err)" "bpe parquet: *" "  but that of this directory" || sed 's/^/# /' err
-fails 64 "bpe tasks: 2-1: the first of a range is not after the last" tasks run E 2-1
+fails 64 "bpe tasks: 2-1: the range ends before it begins" tasks run E 2-1
 mkdir 'a[1]'
 tasks plan -o 'a[1]/' c.gz
 is "$? $(find 'a[1]' -name 'file*')" "0 a[1]/chunks/file.00000" "a directory with a slash after its name"
-fails 64 "bpe tasks: 3: no such task: they are 0 to 2" tasks run E 0-3
-fails 64 "bpe tasks: x: not the number of a task, nor a range of them" tasks run E x
+fails 64 "bpe tasks: 3: no such task; the tasks are 0 to 2" tasks run E 0-3
+fails 64 "bpe tasks: x: not a task number or a range such as 0-3" tasks run E x
 fails 66 "bpe tasks: none: has no work; create it with bpe tasks plan -o none" tasks todo none
 fails 64 "bpe tasks: missing -v N (vocabulary size); see --help" tasks train D
-fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
+fails 64 "bpe tasks: missing -o OUT (directory for the shards); see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
 
 # Whose attempt another one tidies up, who was first, has a result all the same.
@@ -422,7 +422,7 @@ cp want.json changes.json
 tasks plan --tasks=2 -m changes.json -o models comes >/dev/null
 tasks run models 0
 cp small.json changes.json
-refuses 65 "bpe tasks: changes.json: changed since models was begun; plan the work anew, in another directory" tasks run models 1
+refuses 65 "bpe tasks: changes.json: changed since models was begun; plan the work again, in another directory" tasks run models 1
 refuses 65 "bpe tasks: changes.json: changed since models was begun; *" tasks plan --tasks=2 -m changes.json -o models comes
 bpe-model -f gpt2 -o vocabulary want.json
 tasks plan --tasks=2 -m vocabulary -o models2 comes >/dev/null
@@ -435,7 +435,7 @@ refuses 65 "bpe tasks: vocabulary/merges.txt: changed since models2 was begun; *
 cp comes varies
 tasks plan --tasks=2 -o vary varies >/dev/null
 touch -d 2001-01-01 varies
-fails 65 "bpe-count: varies: changed since bpe-chunk read it *; plan the work anew, in another directory" tasks run vary 0
+fails 65 "bpe-count: varies: changed since bpe-chunk read it *; plan the work again, in another directory" tasks run vary 0
 
 # A sum that is damaged, or of which a file system has lost all.
 tasks plan --tasks=2 -o sums comes >/dev/null

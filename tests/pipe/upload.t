@@ -354,8 +354,8 @@ def orphan(remote, _):
 # ---- What needs no server ----
 
 def usage():
-    for args, text in (([], "which directory, and to which remote?"), (["d"], "which directory"), (["d", "r:", "x"], "which directory"),
-                       (["d", ""], "which directory"), (["--wait=x", "d", "r:"], "--wait=x: not a number"),
+    for args, text in (([], "give DIR and REMOTE:PATH"), (["d"], "give DIR and REMOTE"), (["d", "r:", "x"], "give DIR and REMOTE"),
+                       (["d", ""], "give DIR and REMOTE"), (["--wait=x", "d", "r:"], "--wait=x: not a number"),
                        (["--transfers=0", "d", "r:"], "--transfers=0: must be at least 1"), (["--retries", "1000000000", "d", "r:"], "not a number"),
                        (["--frobnicate", "d", "r:"], "unknown option --frobnicate"), (["--once=1", "d", "r:"], "takes no argument")):
         fails(64, text, upload(*args), f"upload {' '.join(args)}")
@@ -456,7 +456,7 @@ def local_damage():
         shards.shards[0]["bytes"] += 1
         shards.finish(2)
         said = p.communicate(timeout=30)[1].decode()
-        fails(65, "is another file than before", (p.returncode, b"", said), "a manifest whose shards change")
+        fails(65, "is a different file than before", (p.returncode, b"", said), "a manifest whose shards change")
 
 
 def hostile():

@@ -83,8 +83,8 @@ static void notes(void)
     compare_is("'-m' 'x'", "1 2.0 a\n3 4.0 b c\n5 6.0 d", 0, "", "the same");
     compare_is(
         "'-m' 'y'", "1 2.0 a", EX_USAGE,
-        "D was begun with: '-m' 'x'; give the same options and files, or another directory, or remove it to begin "
-        "anew",
+        "D was begun with: '-m' 'x'; give the same options and files, or another directory, or remove it to start "
+        "over",
         "other words");
     compare_is("'-m' 'x'", "1 2.0 a\n3 4.1 b c\n5 6.1 d", EX_DATAERR,
                "b c: changed since D was begun; remove D and run the same command again", "the first that has changed");
