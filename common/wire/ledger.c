@@ -381,8 +381,9 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
         return err_set(e, EX_SOFTWARE, "internal error: incomplete, but nothing is missing");
     char more[120] = "", all[32];
     if (gap.n > 1)
-        snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)gap.n - 1,
-                 num_bytes(all, sizeof all, (double)gap.bytes));
+        snprintf(more, sizeof more,
+                 gap.n > 2 ? ", nor were %llu other ranges (%s in all)" : ", nor was %llu other range (%s in all)",
+                 (unsigned long long)gap.n - 1, num_bytes(all, sizeof all, (double)gap.bytes));
     return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
                    (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
                    (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,

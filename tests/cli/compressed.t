@@ -300,7 +300,7 @@ for _ in range(120):
     same got want "a table that gets full in a piece is written, and the counts are the same"
     is "$(bpe-view counts | grep -c '^# commit')" 2 "  with one commit for the piece, and one for the next"
     head -n 100 counts | bpe-sum >out 2>err
-    like "$? $(cat err)" "75 bpe-sum: words.txt.gz: bytes 0-* were never counted, nor were 1 more ranges *" "  and without it nothing counts"
+    like "$? $(cat err)" "75 bpe-sum: words.txt.gz: bytes 0-* were never counted, nor was 1 other range *" "  and without it nothing counts"
     if sanitized; then
         skip "  in less than 20 MB" "memory of a build with sanitizers"
     else
@@ -321,7 +321,7 @@ lost() {
 
 made_again() {
     lost
-    like "$? $(cat err)" "75 bpe-sum: a.txt.gz: bytes 0-$(($(stat -c %s a.txt.gz) - 1)) were never counted, nor were 1 more ranges *" \
+    like "$? $(cat err)" "75 bpe-sum: a.txt.gz: bytes 0-$(($(stat -c %s a.txt.gz) - 1)) were never counted, nor was 1 other range *" \
         "bytes missing are those of the compressed file"
     is "$(bpe-view two | grep -c '^# promise')" 2 "the promise comes first as well"
     is "$(bpe-view todo | grep -c 'compressed pieces=0+')" 2 "the list of what is missing says so"
