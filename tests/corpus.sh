@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# corpus.sh DIR - fills DIR with the texts of $CORPUS (NAME.txt or NAME.txt.zst), unpacked, once; prints their paths. Nothing if
-# CORPUS is not set.
+# corpus.sh DIR - puts the texts of $CORPUS (NAME.txt or NAME.txt.zst), decompressed, into DIR, unless they are there already, and
+# prints their paths. Without CORPUS, it does nothing.
 set -eu
 [ -n "${CORPUS:-}" ] || exit 0
 mkdir -p "$1"

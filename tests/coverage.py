@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""coverage.py BUILD - make coverage: of the lines and branches of each room and of the programs, how many the tests have run.
+"""coverage.py BUILD - make coverage: how many of the lines and branches of each layer, and of the programs, the tests have run.
 
-BUILD was compiled with --coverage, and its tests have been run. Prints a table, and for each file of less than 90 % of its
-lines a line; all that is known of each line is in BUILD/coverage.txt. Needs gcovr."""
+BUILD must have been compiled with --coverage, and its tests run. Prints a table, then each file of whose lines less than 90 % were
+run. BUILD/coverage.txt has the details of each line. Needs gcovr."""
 import json
 import os
 import subprocess
@@ -28,10 +28,10 @@ def main():
         sums = rooms.setdefault(os.path.dirname(file["filename"]), [0] * 4)
         for i, key in enumerate(("line_covered", "line_total", "branch_covered", "branch_total")):
             sums[i] += file[key]
-    print(f"{'room':18} {'lines':>7} {'run':>7} {'branches':>9} {'taken':>7}")
-    for room, sums in [*sorted(rooms.items()), ("in all", [sum(s) for s in zip(*rooms.values())])]:
+    print(f"{'layer':18} {'lines':>7} {'run':>7} {'branches':>9} {'taken':>7}")
+    for room, sums in [*sorted(rooms.items()), ("total", [sum(s) for s in zip(*rooms.values())])]:
         print(f"{room:18} {sums[1]:7} {percent(sums[0], sums[1])} {sums[3]:9} {percent(sums[2], sums[3])}")
-    print("\nleast run:")
+    print("\nlowest coverage:")
     for file in sorted(files, key=lambda f: f["line_covered"] / (f["line_total"] or 1)):
         if file["line_total"] and file["line_covered"] < 0.9 * file["line_total"]:
             print(f"  {file['filename']:38} {percent(file['line_covered'], file['line_total'])} of {file['line_total']}")

@@ -1,26 +1,26 @@
 # shellcheck shell=bash
-# deaths.sh - for tests in which each program that a script starts dies at each of its starts. After lib.sh:
+# deaths.sh - for tests in which the programs that a script starts are killed, at each of their starts. After lib.sh:
 #
-#     deadly "sort comm"            these programs can die: bin has them, for PATH
-#     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command     signal=PIPE: of that, not KILL
-#     has_started sort 1            whether it was, since forget_starts
+#     deadly "sort comm"            makes wrappers of these programs in bin, for PATH
+#     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command     kills the first sort and the third comm; signal=PIPE: by SIGPIPE, not SIGKILL
+#     has_started sort 1            whether the first sort was started since forget_starts
 #
-# What a command of bpe does by itself fails, or is its death, at each of its system calls (tests/fault/fault.c):
+# The bpe command itself can fail, or be killed, at each of its system calls (tests/fault/fault.c):
 #
-#     at_call flock 2 -1 command      the second flock(2) of it kills it; 28: fails with ENOSPC
-#     call_was_reached                whether there was such a call
+#     at_call flock 2 -1 command      kills it at its second flock(2); 28 instead of -1: the call fails with ENOSPC
+#     call_was_reached                whether it made that call
 
 starts=$PWD/starts
 export starts deaths=''
 mkdir starts bin
 
-# Each start of a program is a file $starts/PROGRAM.N; $deaths says which ones are its end.
+# Each start of a program creates a file $starts/PROGRAM.N; $deaths lists the starts that end in death.
 deadly() {
     local program
     for program in $1; do
         cat >bin/"$program" <<END
 #!/bin/bash
-set -C # no two starts have the same number
+set -C # so that no two starts get the same number
 n=1
 until { : >"\$starts/$program.\$n"; } 2>/dev/null; do n=\$((n + 1)); done
 case " \$deaths " in *" $program:\$n "*) kill -"\${signal:-KILL}" \$\$ ;; esac

@@ -1,14 +1,14 @@
-"""lib.py - for tests in Python: the programs called, the Test Anything Protocol, bytes as readable text.
+"""lib.py - for tests in Python: runs the programs, prints the Test Anything Protocol, shows bytes as readable text.
 
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     import lib
 
     code, out, err = lib.run(["bpe-view"], records)
-    lib.ok(code == 0, "it can be read", err)
+    lib.ok(code == 0, "bpe-view reads the records", err)
     sys.exit(lib.done())
 
-BUILD (default build) is where the programs are; they are on PATH then, as those of tests/oracle. What a test made up by
-chance must be made again: seed() gives the random seed and prints it.
+BUILD is the directory of the programs (default: build); they and those of tests/oracle are put on PATH. Random tests must be
+repeatable: seed() returns the random seed and prints it.
 """
 import atexit
 import os
@@ -27,22 +27,22 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(TESTS)
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TOP, "build"))
 os.environ["PATH"] = f"{BUILD}:{BUILD}/tests/oracle:{os.environ['PATH']}"
-# Under ASan a request for more memory than there is must fail as malloc does, not end the program.
+# Under ASan, malloc must return NULL when memory runs out, rather than end the program.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1:max_allocation_size_mb=4096"
-ERRORS = {64, 65, 66, 70, 71, 73, 74, 75}  # the exit statuses of a program that says what is wrong
+ERRORS = {64, 65, 66, 70, 71, 73, 74, 75}  # the documented exit statuses of errors
 EOT = "<|endoftext|>"
 
 
 # ---- Running programs ----
 
 def run(args, data=b"", timeout=None, **options):
-    """(exit status, standard output, standard error as text); a signal is a negative status."""
+    """Returns (exit status, standard output, standard error as text); the status of a signal is negative."""
     p = subprocess.run(args, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False, **options)
     return p.returncode, p.stdout, p.stderr.decode(errors="replace")
 
 
 def must(*args, data=b""):
-    """What a program writes that must not fail; if it does, the test ends."""
+    """Returns a program's output. If the program fails, the test ends."""
     code, out, err = run(args, data)
     if code:
         raise SystemExit(f"not ok - {' '.join(args)}\n# exit {code}: {err}")
@@ -50,12 +50,12 @@ def must(*args, data=b""):
 
 
 def text(seed, size, kind="mixed"):
-    """Made-up text, see text.py."""
+    """Artificial text; see text.py."""
     return must(sys.executable, TESTS + "/text.py", str(seed), str(size), kind)
 
 
 def write(path, data):
-    """Bytes, or text as UTF-8."""
+    """Writes bytes, or text as UTF-8."""
     with open(path, "wb") as f:
         f.write(data.encode() if isinstance(data, str) else data)
 
@@ -71,7 +71,7 @@ count = failed = 0
 
 
 def ok(good, name, note=""):
-    """One test; the note is shown if it failed. Returns whether it is good."""
+    """Reports one test; if it failed, also the note. Returns `good`."""
     global count, failed
     count += 1
     failed += not good
@@ -82,7 +82,7 @@ def ok(good, name, note=""):
 
 
 def skip(name, reason):
-    """One test that cannot run here."""
+    """Reports one test that cannot run here."""
     global count
     count += 1
     print(f"ok {count} - {name} # SKIP {reason}")
@@ -94,13 +94,13 @@ def skip_all(reason):
 
 
 def done():
-    """Prints the plan; the exit status. No test at all is a failure, too."""
+    """Prints the plan and returns the exit status. No test at all is a failure, too."""
     print(f"1..{count}")
     return 1 if failed or not count else 0
 
 
 def rounds(n, one):
-    """one(0), one(1), ...: what is raised in one of them is a failed test, not the end of all."""
+    """Calls one(0), one(1), ...: an exception in one of them is a failed test, and does not end the others."""
     for number in range(n):
         try:
             one(number)
@@ -109,8 +109,8 @@ def rounds(n, one):
 
 
 def own_directory(in_memory=False):
-    """Goes to an empty directory, which is removed when the test ends, in an environment like that of lib.sh. in_memory: where a
-    sync takes no time, if there is room."""
+    """Changes to an empty directory, which is removed when the test ends, and sets the environment as lib.sh does. in_memory: the
+    directory is in memory, where a sync takes no time, if there is enough space."""
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(name, None)
     os.environ.update(LC_ALL="C.UTF-8", PARALLEL="-j2", PARALLEL_HOME=os.environ.get("TMPDIR") or "/tmp", BUILD=BUILD)
@@ -130,7 +130,7 @@ def sanitized():
 
 
 def seed(given=None):
-    """The random seed: the one given, else SEED of the environment, else any. It is printed."""
+    """Returns the random seed, and prints it: the one given, else SEED of the environment, else a random one."""
     value = int(given if given is not None else os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
     print(f"# seed {value}", flush=True)
     return value
@@ -139,7 +139,7 @@ def seed(given=None):
 # ---- Bytes as readable text ----
 
 def byte_to_unicode():
-    """GPT-2's: the printable ones stand for themselves, the others for characters from U+0100 on."""
+    """GPT-2's table: printable bytes stand for themselves; the others are mapped to the characters from U+0100 on."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     rest = [b for b in range(256) if b not in printable]
     return {**{b: chr(b) for b in printable}, **{b: chr(0x100 + n) for n, b in enumerate(rest)}}
@@ -159,7 +159,7 @@ def unspell(spelled):
 
 
 def unescape(shown):
-    """What bpe-view's escapes stand for."""
+    """Replaces bpe-view's escapes by the bytes they stand for."""
     return re.sub(rb"\\(?:([nrt\\])|x([0-9A-F]{2}))", lambda m: ESCAPES[m[1]] if m[1] else bytes([int(m[2], 16)]), shown)
 
 
@@ -170,7 +170,7 @@ def first_difference(got, want):
 # ---- Compressed files of independent frames ----
 
 def gzip_member(data, extra=b"", name=b"", comment=b"", header_crc=False, level=6):
-    """A member as RFC 1952 has it, with any fields in its header."""
+    """A gzip member (RFC 1952) with any optional header fields."""
     flags = 4 * bool(extra) + 8 * bool(name) + 16 * bool(comment) + 2 * header_crc
     head = struct.pack("<HBBIBB", 0x8B1F, 8, flags, 0, 0, 255)
     head += struct.pack("<H", len(extra)) + extra if extra else b""
@@ -182,8 +182,8 @@ def gzip_member(data, extra=b"", name=b"", comment=b"", header_crc=False, level=
 
 
 def bgzf(parts, before=b"", after=b""):
-    """One gzip member for each part, with its length in its header, and the empty one at the end, as bgzip writes them. Other fields may be
-    before and after the length."""
+    """A gzip member for each part, with its length in its header, and an empty one at the end, as bgzip writes them. `before` and `after`
+    are other extra fields around the length."""
     out = []
     for part in [*parts, b""]:
         n = len(gzip_member(part, before + b"BC\2\0\0\0" + after))
@@ -192,14 +192,14 @@ def bgzf(parts, before=b"", after=b""):
 
 
 def zstd_frame(data):
-    """A frame of blocks that are not compressed: no other program is needed for it."""
+    """A frame of uncompressed blocks, which needs no other program."""
     blocks = [data[i:i + 100000] for i in range(0, len(data), 100000)] or [b""]
     heads = [struct.pack("<I", (i == len(blocks) - 1) | len(b) << 3)[:3] for i, b in enumerate(blocks)]
     return struct.pack("<IBI", 0xFD2FB528, 0xA0, len(data)) + b"".join(h + b for h, b in zip(heads, blocks))
 
 
 def zstd_seekable(parts, checksums=False):
-    """zstd's seekable format: a frame for each part, and a table of their lengths."""
+    """zstd's seekable format: a frame for each part, then a table of their lengths."""
     frames = [zstd_frame(part) for part in parts]
     table = b"".join(struct.pack("<II", len(f), len(p)) + b"sum." * checksums for f, p in zip(frames, parts))
     table += struct.pack("<IBI", len(parts), 0x80 * checksums, 0x8F92EAB1)
@@ -207,5 +207,5 @@ def zstd_seekable(parts, checksums=False):
 
 
 def pzstd(parts):
-    """A skippable frame with the length of the next one before each, as pzstd writes them."""
+    """Before each frame, a skippable frame with its length, as pzstd writes them."""
     return b"".join(struct.pack("<III", 0x184D2A50, 4, len(f)) + f for f in map(zstd_frame, parts))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# need.sh - names the programs that make check needs and are not there, all of them, before anything runs.
-# NEED='PROGRAM:PACKAGE ...' instead of all; NEED= goes on without: tests that can skip what is missing do.
+# need.sh - checks for the programs that make check needs, and names all that are missing, before anything runs.
+# NEED='PROGRAM:PACKAGE ...' checks for these instead. NEED= checks for none: tests that can skip what is missing do.
 packages='' programs=''
 for need in ${NEED-python3:python3 xxd:xxd zstd:zstd ps:procps parallel:parallel mandoc:mandoc shellcheck:shellcheck rclone:rclone \
     zsh:zsh fish:fish curl:curl strace:strace}; do
@@ -11,6 +11,6 @@ for need in ${NEED-python3:python3 xxd:xxd zstd:zstd ps:procps parallel:parallel
 done
 [ -z "$programs" ] || {
     echo "make check: not installed:$programs; on Debian: apt-get install -y --no-install-recommends$packages" >&2
-    echo "(make check NEED= goes on without; what needs them is skipped or fails)" >&2
+    echo "(make check NEED= runs without them: tests that need them are skipped or fail)" >&2
     exit 1
 }

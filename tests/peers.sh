@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# peers.sh - make check-peers: what others have written as the oracle, in a venv of its own. With CORPUS, on the texts there.
+# peers.sh - make check-peers: compares with other implementations, which it installs in a venv. With CORPUS, on the texts there.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(realpath "${BUILD:-$top/build}")
 export BUILD
 bin=$("$top/tests/venv.sh")
-# Formats of shards: both import PyTorch, and streaming names it, but shard_peers.py does without.
+# Formats of shards. Both packages import PyTorch, and streaming requires it, but shard_peers.py does not need it.
 "$top/tests/venv.sh" datatrove==0.10.1 >/dev/null || echo "# datatrove cannot be installed"
 { "$top/tests/venv.sh" pillow typing_extensions && "$top/tests/venv.sh" --no-deps mosaicml-streaming==0.13.0; } >/dev/null ||
     echo "# streaming cannot be installed"
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
 "$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
 "$top/tests/venv.sh" mypy==2.4.1 pandas >/dev/null || echo "# mypy or pandas cannot be installed"
-# make check-vocabularies has a million, and more models: here is one of each form that encode_peers.py does not train.
+# make check-vocabularies has a million strings and more models. These are one of each form that encode_peers.py does not train.
 export PATH=$bin:$PATH STRINGS=${STRINGS:-5000} NAMES=${NAMES:-o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
-# compare SCRIPT [PROGRAM]: with the texts that it takes; what it says goes into a file, and its exit status into another.
+# compare SCRIPT [PROGRAM]: runs it on the texts that it takes; its output goes into one file, its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
     if [[ $script =~ ^(regex|step|model|convert|files|manual|shard|added)_peers$ ]]; then
@@ -32,7 +32,7 @@ compare() {
     echo "$status" >"$results/$script.status"
 }
 
-# One process each: two at a time, the longest first.
+# Each is one process; two run at a time, the longest first.
 scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
     nfc_peers regex_peers step_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers
     added_peers sentencepiece_peers)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# servers.sh - make check-upload: bpe upload with servers on loopback that answer as S3 and GCS do, a current rclone and
-# fake-gcs-server, which are built from the Go module proxy into $BUILD/servers, once; by that rclone, and by one on PATH.
+# servers.sh - make check-upload: bpe upload with servers on loopback that answer as S3 and GCS do. They are a current rclone and
+# fake-gcs-server, which are built once, from the Go module proxy, into $BUILD/servers. Uploads with that rclone, and with the one on PATH.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(realpath "${BUILD:-$top/build}")
@@ -12,10 +12,10 @@ for module in "${modules[@]}"; do
     name=${module%@*}
     [ ! -x "$servers/${name##*/}" ] || continue
     command -v go >/dev/null || {
-        echo "check-upload: go is missing, 1.25 or newer (go.dev/dl; Debian 12 has an older one): it builds ${modules[*]}" >&2
+        echo "check-upload: missing go 1.25 or newer (go.dev/dl; Debian 12 has an older one), to build ${modules[*]}" >&2
         exit 1
     }
-    echo "# building $module: minutes" >&2
+    echo "# building $module (takes minutes)" >&2
     GOBIN=$servers nice go install "$module"
 done
 export KINDS='local webdav s3 gcs' KILLS=${KILLS:-24}

@@ -1,4 +1,4 @@
-"""spm.py - writes SentencePiece's tokenizer.model, for tests: a protobuf message of its sentencepiece_model.proto.
+"""spm.py - makes SentencePiece's tokenizer.model for tests: a protobuf message of its sentencepiece_model.proto.
 
     spm.model([("<unk>", 0, spm.UNKNOWN), ("a", -1), ("ab", -2)], prefix=0, byte_fallback=0)
 """
@@ -20,7 +20,7 @@ def varint(n):
 
 
 def field(number, value):
-    """An integer, a float, or the bytes of a string or a message."""
+    """A protobuf field: an integer, a float, or the bytes of a string or a message."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     if isinstance(value, float):
@@ -34,7 +34,8 @@ def piece(text, score=0, kind=NORMAL):
 
 
 def model(pieces, **settings):
-    """Settings as in TRAINER and NORMALIZER; those left out are SentencePiece's, but for the type, and that no space is lost."""
+    """Settings are named as in TRAINER and NORMALIZER. Those left out have SentencePiece's defaults, except that the type is BPE and
+    that spaces are not stripped."""
     settings = {"type": BPE, "strip": 0, **settings}
     parts = [b"".join(field(number, settings[name]) for name, number in numbers.items() if name in settings) for numbers in (TRAINER, NORMALIZER)]
     return b"".join(piece(*p) for p in pieces) + field(2, parts[0]) + field(3, parts[1])

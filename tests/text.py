@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""text.py SEED BYTES [KIND] - made-up text, the same for the same arguments.
+"""text.py SEED BYTES [KIND] - prints artificial text, the same for the same arguments.
 
-KIND: mixed (default): documents of words of several scripts with Zipf's distribution, numbers, contractions, punctuation and
-wild whitespace, each ended by <|endoftext|>; one: the same as one document; space: mostly whitespace around newlines.
+KIND: mixed (default): documents of words in several scripts with Zipf's distribution, numbers, contractions, punctuation and
+odd whitespace, each ended by <|endoftext|>; one: the same as one document; space: mostly whitespace around newlines.
 """
 import random
 import sys

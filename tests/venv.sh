@@ -1,9 +1,9 @@
 #!/bin/bash
-# venv.sh [--no-deps] [PACKAGE...] - puts packages from PyPI (NAME==VERSION; by default those check-peers compares with) into $BUILD/venv,
-# which is made if need be; prints where its programs are. What is there already is not asked for again.
+# venv.sh [--no-deps] [PACKAGE...] - installs packages from PyPI (NAME==VERSION; by default those check-peers compares with) in
+# $BUILD/venv, which it creates if necessary, and prints the directory of the venv's programs. Installed packages are not requested again.
 set -eu
 options=(--quiet --disable-pip-version-check)
-if [ "${1-}" = --no-deps ]; then # for packages of which only a part is used, that needs none of what the rest needs
+if [ "${1-}" = --no-deps ]; then # for packages of which only a part is used, without the dependencies of the rest
     options+=("$1")
     shift
 fi

