@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""added.py - added tokens with flags: what bpe-encode makes of texts must be what Hugging Face tokenizers 0.23.3 made of them.
+"""added.py - added tokens with flags: bpe-encode must give the same ids as Hugging Face tokenizers 0.23.3 did.
 
-Prints TAP; tests/oracle/added_peers.py asks tokenizers itself, and has random tokens.
+Prints TAP. tests/oracle/added_peers.py runs tokenizers itself, also on random tokens.
 """
 import json
 import os
@@ -14,7 +14,7 @@ from lib import BYTE, ok  # noqa: E402
 L, R, W, N = "lstrip", "rstrip", "single_word", "normalized"
 NFC = {"type": "NFC"}
 
-# Tokens with their flags; texts, and what becomes of them: added tokens in brackets, other text as it is. Perhaps a normalizer.
+# Tokens with their flags; texts, and the expected result: added tokens in brackets, other text unchanged. Some have a normalizer.
 SAMPLE = [
     # as in ModernBERT and RoBERTa
     ({"<mask>": [L], "</s>": []}, [
@@ -67,7 +67,7 @@ def shown(ids, top):
 
 
 def encoded(path, text, *options):
-    """The ids of a text, whole or by way of bpe-chunk with these options."""
+    """The ids of a text: from bpe-encode directly, or from chunks that bpe-chunk makes with these options."""
     data = text.encode()
     if options:
         data = lib.must("bpe-chunk", "-m", path, *options, data=data)

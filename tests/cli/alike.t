@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2012,SC2238
-# All programs behave in the same way: help, version, wrong options, a wrong environment, output that cannot be written; and
-# an option with the same meaning has the same name in each.
+# All programs behave alike: help, version, wrong options, a wrong environment, output that cannot be written. Options with the same
+# meaning have the same name in each.
 . "$(dirname "$0")/../lib.sh"
 
 text 1 20000 >in.txt
@@ -12,7 +12,7 @@ bpe-merge -v 300 in.sum >in.json
 bpe-encode -m in.json in.txt >in.ids
 bpe-chunk -m in.json in.txt | bpe-encode -m in.json | bpe-shard -o in.shards >in.jsonl
 
-# runs_of PROGRAM: arguments that it can do its work with.
+# runs_of PROGRAM: arguments with which it succeeds.
 runs_of() {
     case $1 in
     bpe-chunk) echo in.txt ;;
@@ -30,19 +30,20 @@ runs_of() {
 programs=$(cd "$TOP/cmd" && ls ./bpe-*.c | sed 's|./||; s|\.c$||')
 for p in $programs; do
     read -ra args <<<"$(runs_of "$p")"
-    ok $((${#args[@]} == 0)) "$p: this test knows it"
+    ok $((${#args[@]} == 0)) "$p: this test has arguments for it"
     "$p" "${args[@]}" >out 2>err
-    is "$? $(wc -c <err)" "0 0" "$p ${args[*]}: done, and nothing said"
+    is "$? $(wc -c <err)" "0 0" "$p ${args[*]}: succeeds, with no message"
 
     for help in -h --help --he "--help --nonsense" "in.txt -h"; do
         # shellcheck disable=SC2086
         "$p" $help >help.out 2>help.err
-        is "$? $(wc -c <help.err)" "0 0" "$p $help: on standard output"
-        like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *this text"$'\n'"      --version          *version" "  the usage"
+        is "$? $(wc -c <help.err)" "0 0" "$p $help: goes to standard output"
+        like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *this text"$'\n'"      --version          *version" \
+            "  and begins with the usage"
     done
     is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"
     like "$("$p" --version 2>&1) $?" "$p [0-9]*.[0-9]*.[0-9]*"$'\n'"* 0" "$p --version: name and version, exit 0"
-    is "$(BPE_SIMD=none "$p" --version | sed -n '2s/.*vector/vector/p; 3,$p')" "vector instructions: none" "  and the vector instructions that BPE_SIMD says"
+    is "$(BPE_SIMD=none "$p" --version | sed -n '2s/.*vector/vector/p; 3,$p')" "vector instructions: none" "  and the vector instructions chosen by BPE_SIMD"
     fails 64 "$p: BPE_SIMD=mmx: *" env BPE_SIMD=mmx "$p" --version
 
     fails 64 "$p: unknown option -Z; see --help" "$p" -Z
@@ -53,33 +54,33 @@ for p in $programs; do
     fails 66 "$p: --nonsense: *" "$p" "${args[@]:0:${#args[@]}-1}" -- --nonsense
     fails 64 "$p: BPE_SIMD=mmx: must be one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx "$p" "${args[@]}"
     BPE_SIMD=mmx "$p" --help 2>&1 | cmp -s - help.out
-    ok $? "  but help is to be had"
+    ok $? "  but --help still works"
     for ask in --help --version "${args[*]}"; do
         fails 74 "$p: standard output: cannot write: No space left on device" sh -c "$p $ask >/dev/full"
         fails 74 "$p: standard output: cannot write: Bad file descriptor" sh -c "$p $ask >&-"
     done
-    # What it can do without: it is written to only where something is wrong.
+    # Programs write to standard error only if something is wrong, so they do not need it.
     sh -c "$p ${args[*]} 2>&-" >out.quiet
     is $? 0 "$p ${args[*]}: standard error may be closed"
     sh -c "$p -Z 2>&- >/dev/null"
-    is $? 64 "  the exit status of wrong use is the same"
+    is $? 64 "  and wrong use still exits with 64"
 
-    # Programs of the line say in their output what is wrong, even with the options; no other does.
+    # Filters of the pipeline write a failure record, even for wrong options; the other programs write nothing.
     "$p" -Z >failure 2>/dev/null
     case $p in
     bpe-chunk | bpe-count | bpe-sum)
-        like "$(bpe-view failure)" "# failure * exit=64 *unknown*-Z*" "$p -Z: a failure record, for the next program"
+        like "$(bpe-view failure)" "# failure * exit=64 *unknown*-Z*" "$p -Z: writes a failure record for the next program"
         ;;
-    *) is "$(wc -c <failure)" 0 "$p -Z: nothing on standard output" ;;
+    *) is "$(wc -c <failure)" 0 "$p -Z: writes nothing to standard output" ;;
     esac
     case $p in
     bpe-chunk | bpe-count | bpe-sum)
         if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
             script -qec "$p ${args[*]}" /dev/null </dev/null >tty 2>/dev/null
-            like "$(tr -d '\r' <tty)" "*$p: standard output is a terminal; *" "$p: no records on a terminal"
+            like "$(tr -d '\r' <tty)" "*$p: standard output is a terminal; *" "$p: writes no records to a terminal"
             is "$(wc -l <tty)" 1 "  nor a failure record"
         else
-            skip "$p: no records on a terminal" "no terminal device, or no script(1)"
+            skip "$p: writes no records to a terminal" "no terminal device, or no script(1)"
         fi
         ;;
     esac

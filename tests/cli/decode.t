@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# bpe-decode, compared with joining tokens in Python: tokens of all lengths, ids cut between reads, ids that the model does not have.
+# bpe-decode, compared with joining tokens in Python: tokens of all lengths, ids that span two reads, ids that are not in the model.
 . "$(dirname "$0")/../lib.sh"
 random_seed
 
-# NAME.tiktoken: single bytes, then tokens of lengths about those at which the way of copying changes, and gaps between ids.
-# NAME.ids: ids of it; NAME.txt: what they stand for.
+# NAME.tiktoken: single bytes, then tokens whose lengths are near those at which the copying code changes, with gaps between ids.
+# NAME.PART.ids: ids of this model; NAME.PART.txt: their text.
 cat >make.py <<'PY'
 import base64, random, sys
 rng = random.Random(int(sys.argv[1]))
@@ -42,7 +42,7 @@ for m in narrow gap wide; do
         BPE_SIMD=$level bpe-decode -m $m.tiktoken <$m.all.ids | cmp -s - $m.all.txt
         ok $? "  the same with BPE_SIMD=$level"
     done
-    # Reads of a pipe end where its writes did: inside of an id, too.
+    # Reads from a pipe end where the writes ended: also inside an id.
     python3 -c '
 import os, random, sys
 rng, ids = random.Random(int(sys.argv[1])), open(sys.argv[2], "rb").read()
@@ -53,7 +53,7 @@ while ids:
     ok $? "  the same from a pipe, in pieces of any size"
 done
 
-# bad NAME WIDTH INDEX ID: the same ids with another one at a place.
+# bad NAME WIDTH INDEX ID: the same ids with ID at INDEX.
 bad() {
     { head -c $(($2 * $3)) "$1.all.ids" && python3 -c 'import sys; sys.stdout.buffer.write(int(sys.argv[1]).to_bytes(int(sys.argv[2]), "little"))' "$4" "$2" &&
         tail -c +$(($2 * $3 + 1)) "$1.all.ids"; } >bad.ids
@@ -90,7 +90,7 @@ fails 74 "bpe-decode: standard output: cannot write: *" bash -c 'bpe-decode -m n
 
 # ---- Ids in decimal ----
 
-# as_text WIDTH FILE: its ids, in lines of 0 to 9.
+# as_text WIDTH FILE: its ids in decimal, 0 to 9 in a line.
 as_text() {
     python3 -c '
 import random, sys
@@ -126,11 +126,11 @@ for i in $(seq 1000); do printf 'document %d\n<|endoftext|>' "$i"; done >>corpus
 bpe-chunk corpus.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
 for file in corpus.txt ${CORPUS:+$CORPUS/tinyshakespeare.txt}; do
     bpe-encode -m m.json -f text "$file" | bpe-decode -m m.json -f text | cmp -s - "$file"
-    ok $? "what bpe-encode -f text writes of ${file##*/}, and back"
+    ok $? "${file##*/}: bpe-encode -f text and back"
 done
-is "$(bpe-encode -m m.json -f text corpus.txt | wc -l)" "$(grep -o '<|endoftext|>' corpus.txt | wc -l)" "  of many documents"
+is "$(bpe-encode -m m.json -f text corpus.txt | wc -l)" "$(grep -o '<|endoftext|>' corpus.txt | wc -l)" "  with a line for each document"
 
-good() { yes '97 98' | head -n 20000; } # more than is read at once
+good() { yes '97 98' | head -n 20000; } # more than one read
 bad_line() { # LINE MESSAGE NAME
     { good; echo "$1"; good; } >bad.lines
     fails 65 "bpe-decode: bad.lines: line 20001: $2" bpe-decode -m narrow.tiktoken -f text bad.lines
@@ -155,9 +155,9 @@ bpe-decode -m narrow.tiktoken -o made narrow.all.ids
 same made narrow.all.txt "-o"
 cp made before
 fails 65 "bpe-decode: bad.lines: line 2: *" bpe-decode -m narrow.tiktoken -f text -o made narrow.one.lines bad.lines
-same made before "  after an error, what was there stays"
+same made before "  after an error, an existing file is unchanged"
 fails 65 "bpe-decode: bad.lines: line 2: *" bpe-decode -m narrow.tiktoken -f text -o new bad.lines
-is "$(ls new* 2>&1)" "ls: cannot access 'new*': No such file or directory" "  or nothing"
+is "$(ls new* 2>&1)" "ls: cannot access 'new*': No such file or directory" "  and no new file is created"
 fails 64 "bpe-decode: *narrow.one.lines*" bpe-decode -m narrow.tiktoken -f text -o narrow.one.lines narrow.one.lines
 fails 64 "bpe-decode: *narrow.tiktoken*" bpe-decode -m narrow.tiktoken -o narrow.tiktoken narrow.one.ids
 fails 73 "bpe-decode: none/made: cannot create: No such file or directory" bpe-decode -m narrow.tiktoken -o none/made narrow.one.ids

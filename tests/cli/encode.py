@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""encode.py SEED CASES - random models, special tokens, texts and options through bpe-encode, whole and in pieces, against
-encode_slow.py; and through bpe-decode back again."""
+"""encode.py SEED CASES - compares bpe-encode with encode_slow.py on random models, special tokens, texts and options, whole and in
+pieces, and decodes the ids with bpe-decode."""
 import base64
 import json
 import os
@@ -28,7 +28,7 @@ def check(good, what):
 
 
 def random_model(rng, alphabet):
-    """Merges as no trainer would make them: in any order, several with one result; ids in any order."""
+    """Merges that no trainer would make: in any order, several with the same result; ids in any order."""
     tokens = [bytes([b]) for b in range(256)]
     pool = [bytes([b]) for b in "".join(alphabet).encode()] + ([b"\xff", b"\xe9"] if rng.random() < 0.2 else [])
     merges = []
@@ -60,7 +60,7 @@ def random_special(rng, text, token):
     for name in dict.fromkeys(names):
         number = spelled.get(name)
         if number is not None and not name.isascii():
-            continue  # é is how the byte 0xE9 is spelled, too
+            continue  # é is also the spelling of the byte 0xE9
         if number is None:
             number, new = new, new + 1
         out.append((name.encode(), number, rng.random() < 0.8))
@@ -68,7 +68,7 @@ def random_special(rng, text, token):
 
 
 def random_flags(rng, special):
-    """Flags of some of the tokens. Hugging Face fails where white space after one has another in it that takes it from the left."""
+    """Flags for some of the tokens. No lstrip for tokens that begin with whitespace if another has rstrip: Hugging Face fails on these."""
     flags = {s: {f for f in encode_slow.FLAGS if rng.random() < 0.4} for s, _, _ in special if rng.random() < 0.7}
     if any("rstrip" in f for f in flags.values()):
         for s, f in flags.items():
@@ -97,7 +97,7 @@ def write_tiktoken(path, token):
 
 
 def make_model(rng, alphabet, text):
-    """A model, and the options that name it."""
+    """A model, and the options that select it."""
     token, merges = random_model(rng, alphabet)
     pattern = rng.choice(["gpt2", "gpt2", "bytes"])
     if rng.random() < 0.25:
@@ -116,7 +116,7 @@ def make_model(rng, alphabet, text):
 
 
 def separator_of(special, asked):
-    """As the page has it; empty: one that is not found in text."""
+    """The separator, as bpe-encode(1) defines it; None if there is none."""
     names = [s[0] for s in special if s[2]]
     if asked:
         return asked
@@ -124,7 +124,7 @@ def separator_of(special, asked):
 
 
 def put_together(stream):
-    """Ids and ends of documents of each source, from token records in any order."""
+    """{source: (ids, ends of documents)} from token records in any order."""
     found = sorted((records.tokens(r) for r in records.split(stream) if records.kind(r) == "T"), key=lambda t: (t.source, t.begin, t.first))
     out = {}
     for t in found:
@@ -135,7 +135,7 @@ def put_together(stream):
 
 
 def may_overlap(a, b):
-    """Whether an occurrence of one in a text can overlap one of the other."""
+    """Whether occurrences of a and b in a text can overlap."""
     return a in b or b in a or any(a[-n:] == b[:n] or b[-n:] == a[:n] for n in range(1, min(len(a), len(b))))
 
 
@@ -144,7 +144,7 @@ def as_text(ids, ends):
 
 
 def check_pieces(rng, tag, model, options, files, want, how):
-    """Chunks, in any fan-out."""
+    """Encodes chunks, divided among any number of processes."""
     chunk = ["bpe-chunk", *options[:4 if "-p" in options[:4] else 2], "-b", str(rng.choice([1, 2, 3, 5, 8, 13, 100])), *how["chunk"]]
     if options[1].endswith(".tiktoken") or how["special"] == "text":
         chunk += [x for s, _, special in model.special if not (how["special"] == "text" and special) for x in ("-s", s.decode())]

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2010,SC2011,SC2086,SC2094
-# bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format; decoding gives the same bytes; what is refused.
+# bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format; decoding restores the bytes; what is refused.
 . "$(dirname "$0")/../lib.sh"
 
 E="bpe-encode -m m.json"
 slow=$TOP/tests/oracle/encode_slow.py
 
-# ids ARGS...: as text, lines parted by |
+# ids ARGS...: the ids from bpe-encode -f text ARGS, with | for each newline
 ids() {
     bpe-encode -f text "$@" 2>&1 | tr '\n' '|'
 }
 
-# all_ids STREAM...: the ids of token records, put together, as raw 16-bit ids
+# all_ids STREAM...: the ids of token records, in order of the text, as raw 16-bit ids
 all_ids() {
     cat "$@" | python3 -c '
 import sys
@@ -30,7 +30,7 @@ the_cat="260 221 67 257 261" the_dog="260 221 68 79 71 261"
 # ---- Formats in and out ----
 
 is "$(ids -m m.json a.txt)" "$the_cat 0|$the_dog|" "a file"
-is "$(ids -m m.json a.txt)" "$(python3 "$slow" m.json a.txt | tr '\n' '|')" "  as the slow oracle has it"
+is "$(ids -m m.json a.txt)" "$(python3 "$slow" m.json a.txt | tr '\n' '|')" "  equals the slow oracle"
 zstd -q a.txt -o a.txt.zst
 gzip -k a.txt
 for f in a.txt.zst a.txt.gz - "-- a.txt"; do
@@ -38,7 +38,7 @@ for f in a.txt.zst a.txt.gz - "-- a.txt"; do
     is "$(ids -m m.json $f <a.txt)" "$the_cat 0|$the_dog|" "  and $f"
 done
 (cat a.txt.zst a.txt.zst) >two.zst
-is "$(ids -m m.json two.zst)" "$the_cat 0|$the_dog $the_cat 0|$the_dog|" "several frames are one text"
+is "$(ids -m m.json two.zst)" "$the_cat 0|$the_dog $the_cat 0|$the_dog|" "several frames are read as one text"
 is "$(ids -m m.json a.txt a.txt.gz)" "$the_cat 0|$the_dog|$the_cat 0|$the_dog|" "several files"
 $E a.txt >a.bin
 is "$(xxd -p a.bin | tr -d '\n')" "0401dd0043000101050100000401dd0044004f0047000501" "raw ids are little-endian, 16 bits"
@@ -46,14 +46,14 @@ $E -f raw -d u16 a.txt | cmp -s - a.bin
 ok $? "  which is the default"
 is "$($E -d u32 a.txt | xxd -p | head -c 16)" "04010000dd000000" "-d u32"
 $E a.txt a.txt | cmp -s - <(cat a.bin a.bin)
-ok $? "several files follow each other without anything between"
+ok $? "the ids of several files are concatenated"
 : >empty
-is "$($E empty | wc -c) $($E </dev/null | wc -c) $(ids -m m.json empty empty)" "0 0 " "empty input has no ids, and is no document"
+is "$($E empty | wc -c) $($E </dev/null | wc -c) $(ids -m m.json empty empty)" "0 0 " "empty input has no ids and no documents"
 $E -o out.bin a.txt && same out.bin a.bin "-o"
 printf '{"text":"the cat"}\n{"text":""}\n\n{"text":"sat<|endoftext|>\\u0061"}\n{"no":1}\n' >j.jsonl
 head -n 4 j.jsonl >good.jsonl
 is "$(ids -m m.json --jsonl good.jsonl)" "260 221 67 257||259 0|65|" "JSON Lines: each string is a document"
-is "$(ids -m m.json --jsonl --eot=after good.jsonl)" "260 221 67 257 0|0|259 0|65 0|" "  also an empty one"
+is "$(ids -m m.json --jsonl --eot=after good.jsonl)" "260 221 67 257 0|0|259 0|65 0|" "  also the empty one"
 is "$(ids -m m.json --jsonl --eot=before good.jsonl)" "0 260 221 67 257|0|0 259|0 65|" "  before"
 is "$(bpe-chunk -m m.json --jsonl --inline -b 1 good.jsonl | bpe-encode -m m.json -f text --eot=after | tr '\n' '|')" \
     "260 221 67 257 0|0|259 0|65 0|" "  and in chunks"
@@ -63,7 +63,7 @@ is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode:
 is "$($E --jsonl=none --on-error=skip j.jsonl good.jsonl 2>&1 >out)" \
     "bpe-encode: no text is left: $(cat j.jsonl good.jsonl | grep -c .) lines were left out; the first: j.jsonl: line 1; see --jsonl=FIELD" "  all of them"
 cp j.jsonl $'j\n\033[2J'
-is "$($E --jsonl --on-error=skip -o out $'j\n\033[2J' 2>&1)" 'bpe-encode: 1 lines were left out; the first: j\x0A\x1B[2J: line 5' "  a remark is one line, whatever the name"
+is "$($E --jsonl --on-error=skip -o out $'j\n\033[2J' 2>&1)" 'bpe-encode: 1 lines were left out; the first: j\x0A\x1B[2J: line 5' "  a warning is one line, whatever the name"
 
 for n in 32767 32768 32769 65536; do
     yes 'a' | head -n $n | tr -d '\n' | sed 's/a/ a/g' >n.txt
@@ -90,7 +90,7 @@ $the_dog
 #  encoding model=* ids=262 pattern=gpt2 eot=none separator=0 special=token
 #  source number=0 name=a.txt invalid=error by-value" "chunks give records by default"
 all_ids a.tok | cmp -s - a.bin
-ok $? "  with the ids of the text"
+ok $? "  with the same ids"
 bpe-view --check a.tok >out
 is "$? $(cat out)" "0 complete: 4 records, 35 B of text" "  and bpe-view checks them"
 fails 75 "bpe-view: the run's promise, its inventory of inputs, never arrived: *" bpe-view --check <(head -n 1 a.tok)
@@ -99,7 +99,7 @@ fails 75 "bpe-view: a.txt: bytes 0-34 were never *" bpe-view --check no.commit
 bpe-chunk -m m.json a.txt >again.chunks
 cat a.chunks again.chunks a.chunks | $E | bpe-view | sed -n 's/^# tokens run=\([^ ]*\).*/\1/p' | uniq >out
 bpe-view a.chunks again.chunks | sed -n 's/^# promise run=\([^ ]*\).*/\1/p' | uniq >runs
-is "$(cat out)" "$(cat runs)" "of chunks of two runs, ids are said to be of theirs"
+is "$(cat out)" "$(cat runs)" "tokens of chunks of two runs name the run of each"
 for p in bpe-sum "bpe-merge -v 300"; do
     # shellcheck disable=SC2086
     fails 65 "${p%% *}: a.tok: byte 0: these are tokens, from bpe-encode; *" $p a.tok
@@ -112,8 +112,9 @@ $E -f raw a.chunks | cmp -s - a.bin
 ok $? "-f raw of chunks"
 is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
 
-# turns HOW ARGUMENTS...: bpe-encode -f turns, whose descriptor 3 is a socket. What it says before it has a turn, and after it has
-# those that HOW allows: none, one, all; its ids are in turns.bin; nobody: the socket is closed at once.
+# turns HOW ARGUMENTS...: runs bpe-encode -f turns with a socket as descriptor 3. Prints what it sends before it has a turn, what it
+# sends after it was given the turns of HOW (none, one, all; nobody: the socket is closed), the size of its output before and after,
+# and its exit status. The ids are in turns.bin.
 turns() {
     python3 -c '
 import os, socket, subprocess, sys, time
@@ -145,9 +146,9 @@ if sys.argv[1] == "one":
 ours.close()
 print(said["before"].decode(), said["after"].decode(), held, os.path.getsize("turns.bin"), p.wait())' "$@"
 }
-is "$(turns all a.chunks)" "eee www 0 $(wc -c <a.bin) 0" "-f turns: ids of records, and of the promise, which has none, when it is their turn"
+is "$(turns all a.chunks)" "eee www 0 $(wc -c <a.bin) 0" "-f turns: each record, also the promise, waits for its turn"
 same a.bin turns.bin "-f turns: the ids"
-is "$(turns one a.chunks)" "eee w 0 12 -9" "-f turns: only those whose turn it is"
+is "$(turns one a.chunks)" "eee w 0 12 -9" "-f turns: writes only the ids whose turn it is"
 yes 'a' | head -n 200000 >n.txt
 bpe-chunk -m m.json --inline -b 350k n.txt >n.chunks
 $E -f raw n.chunks >n.bin
@@ -156,13 +157,13 @@ same n.bin turns.bin "-f turns: the same ids"
 printf 'the cat sat<|endoftext|>the\377' >bad.txt
 bpe-chunk -m m.json --inline -b 1 bad.txt >bad.chunks
 is "$(turns all bad.chunks 2>bad.err) $(cat bad.err)" "ef wx 0 12 65 bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" \
-    "-f turns: a record that fails is the last"
+    "-f turns: ends at a record that fails"
 cat a.chunks a.tok >bad.chunks
-is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: and one of another kind"
-is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text is like a record"
-is "$(turns all empty)" "e w 0 0 0" "-f turns: no records"
+is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: ends at a record of another type"
+is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text needs one turn, as a record does"
+is "$(turns all empty)" "e w 0 0 0" "-f turns: an empty text"
 is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: no turns for writing ids arrive: descriptor 3 must be a socket of bpe encode" \
-    "-f turns: nobody gives turns"
+    "-f turns: the socket is closed"
 fails 75 "bpe-encode: no turns for writing ids arrive*" $E -f turns a.chunks
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f turns -o no.bin a.chunks
 fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
@@ -183,9 +184,9 @@ like "$? $(bpe-view failed.tok)" "66 # failure run=* exit=66 message=missing: *"
 printf 'a\xffb' >bad.txt
 bpe-chunk -m m.json bad.txt | $E >failed.tok 2>/dev/null
 like "$? $(bpe-view failed.tok)" "65 *# failure run=* exit=65 message=bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid*" \
-    "  and one of their own"
+    "  and report a failure of bpe-encode"
 like "$(bpe-view failed.tok | grep -c '^# commit')" 0 "  without a commit"
-# A model that cannot be read is known before any chunk: whoever reads the records learns of it all the same.
+# A model that cannot be read fails before any chunk is read. The next program must still learn of it.
 echo '{' >damaged.json
 bpe-model -f tiktoken -o wide.tiktoken m.json
 for line in "66 nosuch.json: cannot open: *|-m nosuch.json" "65 damaged.json: byte 2: *|-m damaged.json" \
@@ -194,20 +195,20 @@ for line in "66 nosuch.json: cannot open: *|-m nosuch.json" "65 damaged.json: by
     bpe-chunk -m m.json a.txt | bpe-encode ${line#*|} 2>err | bpe-view --check >/dev/null 2>seen
     status="${PIPESTATUS[*]}"
     like "$status $(sed 's/^bpe-encode: //' err)" "0 ${line%% *} ${line%% *} $(sed 's/^[0-9]* //; s/|.*//' <<<"$line")" \
-        "${line#*|}: the code and the message"
-    is "$(sed 's/^bpe-view: //' seen)" "$(sed 's/^bpe-encode: //' err)" "  of the next program, too"
+        "${line#*|}: exit status and message"
+    is "$(sed 's/^bpe-view: //' seen)" "$(sed 's/^bpe-encode: //' err)" "  which the next program repeats"
     # shellcheck disable=SC2086
     is "$(bpe-chunk -m m.json a.txt | bpe-encode ${line#*|} 2>/dev/null | bpe-view | grep -c '^# promise')" 2 \
         "  which also gets the promises"
 done
 for f in "-f raw" "-f text" "-o no.bin"; do
     # shellcheck disable=SC2086
-    is "$(bpe-encode -m nosuch.json $f a.chunks 2>/dev/null | wc -c)" 0 "  but with $f nothing is written"
+    is "$(bpe-encode -m nosuch.json $f a.chunks 2>/dev/null | wc -c)" 0 "  with $f, nothing is written"
 done
 is "$(bpe-encode -m nosuch.json <a.txt 2>/dev/null | wc -c)" 0 "  nor for text"
 fails 65 "bpe-encode: bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid" $E -o no.bin bad.txt
 fails 65 "bpe-encode: bad.txt: byte 1: *" $E -f raw -o no.bin <(bpe-chunk -m m.json bad.txt)
-is "$(ls no.bin* 2>/dev/null)" "" "what fails leaves no -o file, whole or in part"
+is "$(ls no.bin* 2>/dev/null)" "" "a failure leaves no -o file"
 
 # ---- -d ----
 
@@ -224,7 +225,7 @@ is "$(printf ab | bpe-encode -m 65537.tiktoken -p gpt2 | wc -c)" 4 "65537 do not
 fails 64 "bpe-encode: -d u16: 65537.tiktoken has ids up to 65536, which do not fit; use -d u32" bpe-encode -m 65537.tiktoken -p gpt2 -d u16 a.txt
 printf ab | bpe-encode -m 65537.tiktoken -p gpt2 | bpe-decode -m 65537.tiktoken >back
 is "$(cat back)" ab "bpe-decode has the same default"
-is "$(printf ab | bpe-encode -m 65536.tiktoken -p gpt2 -d u32 | bpe-decode -m 65536.tiktoken -d u32)" ab "  and -d"
+is "$(printf ab | bpe-encode -m 65536.tiktoken -p gpt2 -d u32 | bpe-decode -m 65536.tiktoken -d u32)" ab "  -d u32 for both"
 
 # ---- --eot ----
 
@@ -262,9 +263,10 @@ V=300 line -s '<pad>' a.txt >pad.json 2>/dev/null
 fails 64 "bpe-encode: --eot: which special token of pad.json separates documents? It has: <pad>; see --eot-token" bpe-encode -m pad.json --eot=after a.txt
 fails 64 "bpe-encode: --eot-token <x>: not a special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
 printf 'a<s>b</doc>c<pad>' >three.txt
-is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" "--eot-token: the others stay in their document"
-is "$(ids -m three.json --eot-token='</doc>' three.txt)" "67 0 68 2|69 1|" "  and do not end it"
-is "$(ids -m three.json three.txt)" "67 0|68 2|69 1|" "  but without a separator all do"
+is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" \
+    "--eot-token: other special tokens do not end documents"
+is "$(ids -m three.json --eot-token='</doc>' three.txt)" "67 0 68 2|69 1|" "  also with --eot=none"
+is "$(ids -m three.json three.txt)" "67 0|68 2|69 1|" "  but without a separator, all do"
 
 # ---- --special ----
 
@@ -278,7 +280,7 @@ bpe-chunk -m m.json --no-special s.txt >plain.chunks
 is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
 fails 65 "bpe-encode: *--special=text needs bpe-chunk --no-special" $E --special=text -f text a.chunks
 
-# with_added FILE KEY TOKEN...: m.json with ignore_merges, KEY in the vocabulary, and added tokens, those after -- not special.
+# with_added FILE KEY TOKEN...: m.json with ignore_merges, KEY in the vocabulary, and added tokens; those after -- are not special.
 with_added() {
     python3 - "$@" <<'END' >"$1"
 import json, sys
@@ -305,13 +307,13 @@ END
 # The ids are those of Hugging Face tokenizers 0.23.3, with encode_special_tokens=True.
 with_added pad.json PAD PAD
 is "$(printf 'PAD' | ids -m pad.json) $(printf 'PAD' | ids -m pad.json --special=text)" "262| 262|" \
-    "--special=text: a special token that is a key of the vocabulary is still a token, with ignore_merges"
-is "$(printf 'PADS1PAD' | ids -m pad.json --special=text)" "48 33 36 51 17 262|" "  as a pretoken of its own"
+    "--special=text: with ignore_merges, a special token that is in the vocabulary is still one token"
+is "$(printf 'PADS1PAD' | ids -m pad.json --special=text)" "48 33 36 51 17 262|" "  as a separate pretoken"
 sed 's/"ignore_merges": true/"ignore_merges": false/' pad.json >no_pad.json
-is "$(printf 'PAD' | ids -m no_pad.json --special=text)" "48 33 36|" "  and without ignore_merges, by merges"
+is "$(printf 'PAD' | ids -m no_pad.json --special=text)" "48 33 36|" "  without ignore_merges, it is encoded by merges"
 with_added end.json "" '<|end|>' -- '[x]'
 is "$(printf '<|end|>[x]' | ids -m end.json --special=text)" "28 92 69 78 68 92 30 263|" "  a token that is not special is found"
-is "$(printf 'a[x]' | ids -m end.json --special=error)" "65 263|" "  and is no error with --special=error"
+is "$(printf 'a[x]' | ids -m end.json --special=error)" "65 263|" "  and is allowed with --special=error"
 fails 65 "bpe-encode: standard input: byte 4: special token <|end|>; see --special" sh -c "printf 'a[x]<|end|>' | bpe-encode -m end.json --special=error -f text"
 with_added end.json "" '<|end|>' -- end
 is "$(printf '<|end|>end' | ids -m end.json)" "262 263|" "a token that is part of a special one"
@@ -331,7 +333,7 @@ python3 - "$SEED" <<'PY'
 import random, sys
 rng = random.Random(int(sys.argv[1]))
 for i, n in enumerate([1, 2, 3, 100, 5000, 70000, 300000, 700000]):
-    with open(f"bytes.{i}", "wb") as f: # what no other encoding begins with
+    with open(f"bytes.{i}", "wb") as f: # starts that no other encoding has
         kind = rng.randrange(3)
         f.write([b"the", b"\xff\xff"][i % 2] + (rng.randbytes(n) if kind == 0 or i > 6 else
                 bytes(rng.choice(b"the cat \n\xff\xc3\xa9\xe8\xaa\x9e") for _ in range(n)) if kind == 1 else
@@ -343,7 +345,7 @@ for f in bytes.*; do
     bpe-chunk -m big.json --invalid=bytes -b 1000 $f | bpe-encode -m big.json -f raw | cmp - ids || bad=$((bad + 1))
     bpe-encode -m big.json --invalid=bytes - <$f | cmp - ids || bad=$((bad + 1))
 done
-is $bad 0 "--invalid=bytes: any bytes come back, whole or in pieces"
+is $bad 0 "--invalid=bytes: any bytes survive encoding and decoding, whole or in pieces"
 
 # ---- Chunks of another model ----
 
@@ -357,11 +359,11 @@ bpe-chunk -s '<|endoftext|>' -s '<s>' a.txt >other.chunks
 fails 65 "bpe-encode: the chunks were made with the special token <s>, which m.json does not find; *" $E -f raw other.chunks
 bpe-chunk a.txt >other.chunks
 $E -f raw other.chunks | cmp -s - a.bin
-ok $? "chunks that agree by themselves are fine without bpe-chunk -m"
+ok $? "chunks with the same rules are fine without bpe-chunk -m"
 bpe-chunk -m three.json -s x -s '</doc>' -s '<s>' -s '<pad>' three.txt | bpe-encode -m three.json -f raw >out 2>err
 like "$? $(cat err)" "65 *special token x*" "bpe-chunk -m -s"
 bpe-chunk -m three.json -s '</doc>' -s '<s>' -s '<pad>' three.txt | bpe-encode -m three.json -f raw | cmp -s - <(bpe-encode -m three.json three.txt)
-ok $? "special tokens in another order are the same ones"
+ok $? "the order of special tokens does not matter"
 
 # ---- Models ----
 
@@ -410,7 +412,7 @@ ok $? "a model from a pipe"
 bpe-decode -m <(cat m.json) a.bin | cmp -s - a.txt
 ok $? "  for bpe-decode"
 bpe-encode -m <(cat m.tiktoken) -p gpt2 -s '<|endoftext|>=0' a.txt | cmp -s - a.bin
-ok $? "  of another format"
+ok $? "  in another format"
 for name in - "$stdin"; do
     bpe-encode -m $name a.txt <m.json | cmp -s - a.bin
     ok $? "-m $name: the model from standard input"
@@ -424,18 +426,18 @@ done
 fails 74 "bpe-encode: /dev/full: cannot write: *" $E -o /dev/full a.txt
 head -c 20 a.txt.gz >cut.gz
 fails 65 "bpe-encode: cut.gz: *cut off*" $E -o no.bin cut.gz
-is "$(ls no.bin* 2>/dev/null)" "" "  and -o makes nothing of it"
+is "$(ls no.bin* 2>/dev/null)" "" "  and -o creates no file"
 
 # ---- bpe-decode ----
 
 bpe-decode -m m.json a.bin | cmp -s - a.txt
-ok $? "bpe-decode gives the text back"
+ok $? "bpe-decode restores the text"
 bpe-decode -m m.json a.bin - <a.bin | cmp -s - <(cat a.txt a.txt)
-ok $? "  of several files, and of standard input"
-is "$(bpe-decode -m m.json </dev/null | wc -c)" 0 "  and nothing of nothing"
+ok $? "  from several files, and standard input"
+is "$(bpe-decode -m m.json </dev/null | wc -c)" 0 "  empty input gives empty output"
 { head -c 8 a.bin && printf '\xff\xff' && cat a.bin; } >wrong.bin
 fails 65 "bpe-decode: wrong.bin: id 65535 at index 4 is not in the model (m.json); see -d" bpe-decode -m m.json wrong.bin
-is "$(cat fails.out)" "the cat" "  what came before is written"
+is "$(cat fails.out)" "the cat" "  the text before it is written"
 head -c 7 a.bin >odd.bin
 fails 65 "bpe-decode: odd.bin: ends inside an id (1 byte after id 3); see -d" bpe-decode -m m.json odd.bin
 fails 65 "bpe-decode: a.bin: id 14483716 at index 0 is not in the model *" bpe-decode -m m.json -d u32 a.bin
@@ -447,7 +449,7 @@ ok $? "  a byte at a time"
 text 7 400000 >big.txt
 bpe-encode -m big.json big.txt >big.bin
 bpe-decode -m big.json big.bin | cmp -s - big.txt
-ok $? "a larger text comes back"
+ok $? "a larger text survives encoding and decoding"
 bpe-chunk -m big.json -b 4k big.txt >by.ref
 bpe-chunk -m big.json -b 4k --inline big.txt >by.value
 for how in ref value; do
@@ -455,14 +457,14 @@ for how in ref value; do
     ok $? "by $how: parallel -k, -f raw"
     parallel --pipe -N 3 bpe-encode -m big.json <by.$how >tok
     all_ids tok | cmp -s - big.bin
-    ok $? "  in any order, put together by source, begin and first"
+    ok $? "  records in any order, sorted by source, begin and first"
     shuf --random-source=by.value by.$how >shuffled
     split -n l/4 shuffled part.
     ls part.* | xargs -n 1 -P 4 bpe-encode -m big.json >tok
     all_ids <(shuf --random-source=by.value tok) | cmp -s - big.bin
-    ok $? "  shuffled, to one pipe by xargs, shuffled again"
+    ok $? "  chunks shuffled, encoded into one pipe by xargs, records shuffled again"
     bpe-view --check tok >out 2>&1
-    like "$? $(cat out)" "0 complete: *" "  complete" # of a file by reference the promise comes twice
+    like "$? $(cat out)" "0 complete: *" "  complete" # chunks by reference have the promise twice
     lost=$(for part in part.*; do bpe-view "$part" | grep -E '^# (chunk|range)' >found && echo "$part"; done | head -n 1)
     ls part.* | grep -vxF "$lost" | xargs -n 1 bpe-encode -m big.json >tok
     fails 75 "bpe-view: *" bpe-view --check tok
@@ -472,7 +474,7 @@ is "$(awk 'length > 4096' tok | wc -l)" 0 "no record is longer than 4096 bytes"
 # A worker that is killed leaves no commit of its last batch, which has less than 128 KiB of text.
 mkfifo held
 bpe-encode -m big.json <held >tok 2>/dev/null &
-exec 7>held # its text does not end
+exec 7>held # keeps the input open
 head -n 20 by.value >&7
 for i in $(seq 600); do
     [ -s tok ] && break
@@ -484,20 +486,20 @@ bpe-view tok >shown 2>/dev/null
 is "$(grep -c '^# tokens' shown | sed 's/^[1-9].*/some/') $(grep -c '^# commit' shown)" "some 0" "a killed worker leaves tokens without a commit"
 bpe-encode -m big.json by.value >again
 bpe-view --check tok again >out 2>&1
-is "$?" 0 "  and who did it again completes it" || cat out
+is "$?" 0 "  and encoding it again completes it" || cat out
 
 # ---- JSON strings that hold separators ----
 
 printf '{"text":"a<|endoftext|>"}\n{"text":""}\n{"text":"<|endoftext|>"}\n{"text":"<|endoftext|>b<|endoftext|>a"}\n' >seps.jsonl
 for eot in after before; do
-    is "$(bpe-encode -m m.json --jsonl --eot=$eot -f text seps.jsonl | wc -l)" 5 "--eot=$eot: what is empty behind a separator is no document"
+    is "$(bpe-encode -m m.json --jsonl --eot=$eot -f text seps.jsonl | wc -l)" 5 "--eot=$eot: empty text after a separator is not a document"
     is "$(bpe-encode -m m.json --jsonl --eot=$eot -f text seps.jsonl | tr ' ' '\n' | grep -cx 0)" 5 "  and each has one separator"
     bpe-chunk -m m.json --jsonl -b 1 --inline seps.jsonl | bpe-encode -m m.json --eot=$eot -f raw |
         cmp -s - <(bpe-encode -m m.json --jsonl --eot=$eot seps.jsonl)
     ok $? "  in chunks, too"
 done
 
-# ---- Raw ids to a file, which gets whole blocks, and to a pipe ----
+# ---- Raw ids to a file, which is written in whole blocks, and to a pipe ----
 
 for _ in 1 2 3; do cat big.txt; done >thrice.txt
 for options in "" "-d u32" "--eot=before" "--eot=after -d u32"; do
@@ -507,11 +509,11 @@ for options in "" "-d u32" "--eot=before" "--eot=after -d u32"; do
         ok $? "$input, $options: the same to a file and to a pipe"
     done
 done
-is $(($(wc -c <to.file) > 3 * 65536)) 1 "  of several blocks"
+is $(($(wc -c <to.file) > 3 * 65536)) 1 "  in several blocks"
 printf start >to.file
 bpe-encode -m big.json thrice.txt >>to.file
 tail -c +6 to.file | cmp -s - <(bpe-encode -m big.json thrice.txt)
-ok $? "  after what is in the file"
+ok $? "  appended to a file"
 
 # ---- A space before text (add_prefix_space) ----
 
@@ -527,8 +529,8 @@ bpe-chunk -m space.json -b 1 space.txt | bpe-count | bpe-sum >space.sum
 bpe-view space.sum | grep -v '^#' >got
 bpe-chunk -m m.json spaced.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#' | cmp -s - got
 ok $? "  and in counts"
-is "$(bpe-merge -v 262 space.sum | bpe-model --info | grep ^prefix)" "prefix:  " "  of which such a model comes"
-is "$(bpe-model space.json | cksum)" "$(cksum <space.json)" "  which is written again as it was"
+is "$(bpe-merge -v 262 space.sum | bpe-model --info | grep ^prefix)" "prefix:  " "  which give such a model"
+is "$(bpe-model space.json | cksum)" "$(cksum <space.json)" "  which bpe-model writes unchanged"
 refuses 64 "bpe-model: tiktoken puts no prefix*" bpe-model -f tiktoken -o x space.json
 refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x space.json
 fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
@@ -558,32 +560,32 @@ done
 bpe-merge -v 262 nfc.sum >learned.json
 is "$(bpe-model --info learned.json | grep ^normalizer)" "normalizer: nfc" "  and the model says so"
 bpe-chunk composed.txt | bpe-count | bpe-sum | bpe-merge -v 262 | diff - learned.json | grep '^[<>]' | tr -d '\n' >got
-is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC">   },' "  it is the same otherwise"
-is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  and is written again as it was"
+is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC">   },' "  and is the same otherwise"
+is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  bpe-model writes it unchanged"
 refuses 64 "bpe-merge: tiktoken does not normalize text*" bpe-merge -f tiktoken -o x -v 262 nfc.sum
 refuses 64 "bpe-model: tiktoken does not normalize text*" bpe-model -f tiktoken -o x nfc.json
 refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x nfc.json
 fails 64 "bpe-chunk: --normalize and -m exclude each other*" bpe-chunk --normalize=nfc -m m.json a.txt
 fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
 bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shards 2>/dev/null
-is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "shards say it"
+is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "the manifest of shards has the normalizer"
 bpe-shard --check nfc.shards -m nfc.json marks.txt
-ok $? "  and are checked by that model"
+ok $? "  and --check with that model passes"
 fails 65 "bpe-shard: m.json: has normalizer none, but the ids were made with normalizer nfc" bpe-shard --check nfc.shards -m m.json
 
-# Of models with the same vocabulary, whose patterns have the same name, one puts a space before text.
+# Two models with the same vocabulary and pattern name, of which one adds a prefix space.
 sed '0,/"add_prefix_space": false/s//"add_prefix_space": true/' m.json >space.json
 for m in m space; do
     bpe-chunk -m $m.json a.txt | bpe-encode -m $m.json >$m.ids
     bpe-shard -o $m.shards $m.ids 2>/dev/null
     bpe-shard --resume -o $m.shards $m.ids 2>/dev/null
-    ok $? "ids for a directory that is complete: the same rules ($m)"
+    ok $? "--resume with the same rules: the directory is complete ($m)"
 done
-is "$(grep -c '"rules"' m.shards/manifest.json) $(grep -c '"rules"' space.shards/manifest.json)" "0 1" "  the manifest says what a name does not"
+is "$(grep -c '"rules"' m.shards/manifest.json) $(grep -c '"rules"' space.shards/manifest.json)" "0 1" "  the manifest has rules that the pattern's name does not imply"
 fails 65 "bpe-shard: space.ids: *m.shards: was made with other rules for splitting text; *" bpe-shard --resume -o m.shards space.ids
 fails 65 "bpe-shard: m.ids: *space.shards: was made with other rules for splitting text; *" bpe-shard --resume -o space.shards m.ids
 
-# ---- Outputs that do not become complete ----
+# ---- Incomplete outputs ----
 
 mkdir unfinished
 (cat a.txt; sleep 5) | timeout -s TERM 1 bpe-encode -m m.json -o unfinished/a.bin
@@ -600,7 +602,7 @@ V=270 line -p bytes one.txt >as.json 2>/dev/null
 in_time 20 bpe-encode -m as.json one.txt >one.bin
 is $? 0 "2 MB of one letter, one pretoken, in time"
 bpe-decode -m as.json one.bin | cmp -s - one.txt
-ok $? "  comes back"
+ok $? "  and decoding restores it"
 is "$(bpe-model --info as.json | grep longest) $(wc -c <one.bin)" "longest-token: 8192 $((2 * (2000000 / 8192 + 2)))" \
     "  in as few ids as powers of two allow"
 python3 -c '
@@ -611,18 +613,18 @@ head -c 100000 letters.txt | fold -w 50 | bpe-chunk | bpe-count | bpe-sum | bpe-
 in_time 20 bpe-encode -m l.json letters.txt >l.bin
 is $? 0 "2 MB of random letters, one pretoken, in time"
 bpe-decode -m l.json l.bin | cmp -s - letters.txt
-ok $? "  comes back"
+ok $? "  and decoding restores it"
 head -c 3000 letters.txt >some.txt
-is "$(bpe-encode -m l.json -f text some.txt)" "$(python3 "$slow" l.json some.txt)" "  and the first 3000 are as the slow oracle has them"
+is "$(bpe-encode -m l.json -f text some.txt)" "$(python3 "$slow" l.json some.txt)" "  and the first 3000 equal the slow oracle's ids"
 
 # ---- Flags of added tokens ----
 
 python3 -B "$TOP/tests/cli/added.py" >added.tap 2>&1
-ok $? "added tokens with flags, as Hugging Face tokenizers has them" || sed 's/^/# /' added.tap
+ok $? "added tokens with flags, as in Hugging Face tokenizers" || sed 's/^/# /' added.tap
 
-# ---- At random ----
+# ---- Random cases ----
 
 timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 100
-ok $? "random models, special tokens, texts, options and pieces, against the slow oracle"
+ok $? "random models, special tokens, texts, options and pieces equal the slow oracle"
 
 done_testing

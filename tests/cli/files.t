@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Many files: their names from a list; and how much work goes into a record.
+# Many files, named in a list; and how much work one record holds.
 . "$(dirname "$0")/../lib.sh"
 
-for i in 1 2 3 4 5; do text $i 3000 >"f$i"; done # once, for Python takes a while
+for i in 1 2 3 4 5; do text $i 3000 >"f$i"; done # made only once, because Python is slow
 
-# files: f1 to f5, copies of three by odd names; list and list0: four of them, with newlines and with NUL bytes.
+# files: makes f1 to f5, copies of three of them with odd names, and lists of four names, ended by newlines (list) or NUL bytes (list0).
 files() {
     cp ../f[1-5] .
     cp f3 "f 3"
@@ -14,7 +14,7 @@ files() {
     tr '\n' '\0' <list >list0
 }
 
-# names ARGS...: number and name of each source in bpe-chunk's promise.
+# names ARGS...: the number and name of each source in bpe-chunk's promise.
 names() {
     bpe-chunk "$@" | bpe-view | grep source | sed 's/.*number=//; s/ invalid.*//'
 }
@@ -26,18 +26,18 @@ lists() {
     files
     want=$(names -- f2 f1 'f 3' -f5)
     is "$(names --files-from=list)" "$want" "--files-from: the names in the list, in order"
-    is "$(names --files-from list)" "$want" "  as an option with a space"
+    is "$(names --files-from list)" "$want" "  as a separate argument"
     is "$(names --files-from=- <list)" "$want" "  from standard input"
     printf 'f2\nf1\nf 3\n-f5' >list.cut
-    is "$(names --files-from=list.cut)" "$want" "  the last without a newline"
-    is "$(names --files-from=list0 --null)" "$want" "  --null: the list has NUL bytes"
+    is "$(names --files-from=list.cut)" "$want" "  the last name without a newline"
+    is "$(names --files-from=list0 --null)" "$want" "  --null: NUL ends each name"
     is "$(names -0 --files-from - <list0)" "$want" "  -0 from standard input"
     is "$(names --files0-from=list0)" "$want" "--files0-from"
     printf 'f1\0f\n4\0' >odd
     like "$(names --files0-from=odd)" $'0 name=f1\n1 name=f*4' "  a name with a newline"
     bpe-chunk --files-from=list | bpe-count | bpe-sum | words >got.words
     bpe-chunk -- f2 f1 'f 3' -f5 | bpe-count | bpe-sum | words | cmp -s - got.words
-    ok $? "the same counts as of FILEs"
+    ok $? "the same counts as with FILE arguments"
     is "$(bpe-chunk --inline --files-from=list | bpe-count | bpe-sum | words | cmp - got.words)" "" "  by value"
 }
 
@@ -46,9 +46,9 @@ lists_of_documents() {
     printf 'three' >d2
     printf 'd1\0d2\0' >dlist0
     is "$(bpe-chunk -0 -p bytes --files0-from=dlist0 | bpe-count | bpe-sum | words | cut -f2 | tr '\n' ' ')" "one three two " \
-        "--files0-from with -0: documents in these files end with NUL, too"
+        "--files0-from -0: documents end with NUL, too"
     is "$(bpe-chunk -0 -p bytes --files-from=dlist0 | bpe-count | bpe-sum | words | cut -f2 | tr '\n' ' ')" 'one\x00two\x00 three ' \
-        "--files-from with -0: only the names do"
+        "-0 --files-from: only the names end with NUL"
 }
 
 only_from_a_list() {
@@ -60,10 +60,10 @@ only_from_a_list() {
     bpe-chunk --only=missing --files-from=list2 | bpe-count >two.counts
     bpe-sum promise two.counts | words >got.words
     bpe-chunk f1 'f 3' | bpe-count | bpe-sum | words | cmp -s - got.words
-    ok $? "--only takes the names from a list, too"
+    ok $? "--only with the names from a list"
 }
 
-# ---- What is wrong ----
+# ---- Errors ----
 
 lists_and_files() {
     files
@@ -79,7 +79,7 @@ no_list() {
     fails 66 "bpe-chunk: empty: an empty list of files: there is no input" bpe-chunk --files-from=empty
     fails 66 "bpe-chunk: standard input: an empty list of files: there is no input" bpe-chunk --files0-from=- <empty
     (line --files-from=empty >out 2>err)
-    is "$? $(wc -c <out) $(tail -n 1 err)" "66 0 bpe-merge: empty: an empty list of files: there is no input" "  the line"
+    is "$? $(wc -c <out) $(tail -n 1 err)" "66 0 bpe-merge: empty: an empty list of files: there is no input" "  also from the pipeline"
 }
 
 bad_names() {
@@ -107,7 +107,7 @@ standard_input_in_a_list() {
         fails 65 "bpe-chunk: $name: standard input is the list, and cannot be in it too (line 1 of standard input)" bpe-chunk --files-from=- <dash0
         fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from="$stdin" <dash0
     done
-    is "$(bpe-chunk --files-from=dash <f2 | bpe-view | grep -c 'name=standard input')" 2 "  but may be one of another list"
+    is "$(bpe-chunk --files-from=dash <f2 | bpe-view | grep -c 'name=standard input')" 2 "  but another list may name standard input"
 }
 
 directory() {
@@ -116,7 +116,7 @@ directory() {
     fails 66 "bpe-chunk: dir: is a directory; name the files in it, as find dir -type f | bpe-chunk --files-from=- does" bpe-chunk dir
     (cd dir && cp ../f1 ../f2 .)
     find dir -type f | bpe-chunk --files-from=- | bpe-count | bpe-sum | bpe-view --check >out
-    ok $? "  and that does"
+    ok $? "  and that command works"
 }
 
 # ---- bpe-encode ----
@@ -156,21 +156,21 @@ PY
     ok $? "$n files"
     is "$(LC_ALL=C awk 'length > 1000000' many.chunks | wc -l)" 0 "no record is longer than a block of GNU parallel"
     parallel --pipe bpe-count <many.chunks 2>err | bpe-sum >many.sum
-    is "$? $(cat err)" "0 " "  and it says nothing"
+    is "$? $(cat err)" "0 " "  and there is no message"
     bpe-view --check many.sum >out
     ok $? "  the sum is complete"
     is "$(words many.sum | grep -P '\t(The| cat)$' | cut -f1 | tr '\n' ' ')" "$n $n " "  and exact"
     if sanitized; then
-        skip "  in less than 100 MB" "memory of a build with sanitizers"
+        skip "  in less than 100 MB" "sanitizers take more memory"
     else
         peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-chunk --files-from=many.list)
         ok $((peak > 100000)) "  in less than 100 MB ($peak KiB)"
     fi
 }
 
-# ---- Work in a record ----
+# ---- Work per record ----
 
-# sparse SIZE STEP: a file of that size, with a place to cut every STEP bytes.
+# sparse SIZE STEP: makes a file, big, of that size, with a split point every STEP bytes.
 sparse() {
     python3 -c '
 import os, sys
@@ -185,24 +185,24 @@ terabyte() {
     local gigabyte=$((1 << 30))
     sparse $((64 * gigabyte)) $((64 << 20))
     bpe-chunk big >big.chunks
-    is "$(bpe-view big.chunks | grep -c '^# range')" 256 "64 GiB of text are 256 records of 256 MiB: a terabyte is thousands"
+    is "$(bpe-view big.chunks | grep -c '^# range')" 256 "64 GiB of text are 256 records of 256 MiB"
     bpe-chunk -b 1G big >out 2>err
     is "$?" 64 "  (a piece is at most 256M)"
 }
 
 records_a_core() {
     local cores records
-    cores=$(getconf _NPROCESSORS_ONLN) # those that bpe-chunk counts; nproc has only what this process may use
+    cores=$(getconf _NPROCESSORS_ONLN) # as bpe-chunk counts them; nproc counts only those this process may use
     sparse $((4 * cores * 20 << 20)) $((1 << 20))
     records=$(bpe-chunk big | bpe-view | grep -c '^# range')
-    ok $((records > 4 * cores || records < 4 * cores - 1)) "20 MiB for each of four records a core: $records records, $cores cores"
+    ok $((records > 4 * cores || records < 4 * cores - 1)) "four records a core, of 20 MiB: $records records, $cores cores"
 }
 
 least_record() {
     local records
     sparse $((100 << 20)) $((1 << 16))
     records=$(bpe-chunk -b 64K big | bpe-view | grep -c '^# range')
-    ok $((records > 7 || records < 4)) "records have at least 16 MiB, whatever -b says ($records of 100 MiB)"
+    ok $((records > 7 || records < 4)) "records have at least 16 MiB, even with -b 64K ($records for 100 MiB)"
 }
 
 for cases in lists lists_of_documents only_from_a_list lists_and_files no_list bad_names standard_input_in_a_list directory \

@@ -1,8 +1,8 @@
-"""filters.py - the filters called from Python, for tests that compare them with a few obvious lines of Python.
+"""filters.py - runs the filters from Python, for tests that compare them with a few obvious lines of Python.
 
     code, words, stderr = count(["-p", "bytes"], b"some text", how="file")
 
-The programs are found on PATH (lib.sh puts them there); files are made in the current directory.
+The programs must be on PATH (lib.sh puts them there); files are created in the current directory.
 """
 import os
 import re
@@ -13,7 +13,7 @@ from lib import run, unescape  # noqa: E402
 
 
 def view(records):
-    """The words of a sum, as {pretoken: count}."""
+    """The counts of a sum, as {pretoken: count}."""
     code, out, err = run(["bpe-view"], records)
     assert code == 0, err
     lines = []
@@ -22,7 +22,7 @@ def view(records):
             n, word = line.split(b"\t")
             if n:
                 lines.append([unescape(word), int(n)])
-            else:  # the next part of a long one
+            else:  # the next part of a long pretoken
                 lines[-1][0] += unescape(word)
     words = dict(lines)
     assert len(words) == len(lines), "a word twice in a sum"
@@ -30,7 +30,7 @@ def view(records):
 
 
 def count(options, data, how="file", jobs=1, name="in.txt"):
-    """data through bpe-chunk, `jobs` bpe-counts and bpe-sum. how: file (by reference), inline, or stdin."""
+    """Counts data with bpe-chunk, `jobs` bpe-counts and bpe-sum: (exit status, counts, messages). how: file, inline, or stdin."""
     args = ["bpe-chunk"] + options
     if how == "stdin":
         code, chunks, err = run(args, data)
@@ -49,7 +49,7 @@ def count(options, data, how="file", jobs=1, name="in.txt"):
 
 
 def tally(words):
-    """{word: how often}, without empty words, which nothing counts."""
+    """{word: how often}, without empty words, which the programs do not count."""
     out = {}
     for w in words:
         if w:
@@ -58,14 +58,14 @@ def tally(words):
 
 
 def split(data, tokens):
-    """The documents between special tokens: leftmost match, of these the longest."""
+    """The documents between special tokens: the leftmost match wins, then the longest."""
     if not tokens:
         return [data]
     return re.split(b"|".join(re.escape(t) for t in sorted(tokens, key=len, reverse=True)), data)
 
 
 def differ(got, want, about):
-    """Says what differs, as TAP comments; whether it does."""
+    """Returns whether the counts differ, and prints the differences as TAP comments."""
     if got == want:
         return False
     print("#", about)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Where text may come from: plain files by any name, zstd and gzip in all their forms, standard input, pipes.
+# Sources of text: plain files with any name, all kinds of zstd and gzip files, standard input, pipes.
 . "$(dirname "$0")/../lib.sh"
 
-# words_of ARGS...: the words of bpe-chunk ARGS.
+# words_of ARGS...: the pretokens of bpe-chunk ARGS, counted.
 words_of() {
     bpe-chunk "$@" | bpe-count | bpe-sum | words
 }
 
-# reads NAME ARGS...: bpe-chunk ARGS gives the words of in.txt.
+# reads NAME ARGS...: bpe-chunk ARGS must give the counts of in.txt.
 reads() {
     local name=$1
     shift
@@ -15,21 +15,22 @@ reads() {
     same got.words ../want.words "$name"
 }
 
-# refused CODE PATTERN NAME ARGS...: bpe-chunk ARGS, and the line after it, exit with CODE, a message like PATTERN, and no model.
+# refused CODE PATTERN NAME ARGS...: bpe-chunk ARGS, and the pipeline after it, must exit with CODE and a message like PATTERN, and
+# write no model.
 refused() {
     local code=$1 pattern=$2 name=$3
     shift 3
     bpe-chunk "$@" >out 2>err
     is "$? $(wc -l <err)" "$code 1" "$name: exit $code" || sed 's/^/# /' err
-    like "$(cat err)" "bpe-chunk: $pattern" "  with a message"
+    like "$(cat err)" "bpe-chunk: $pattern" "  with the message"
     line "$@" >out 2>err
-    is "$? $(wc -c <out)" "$code 0" "  which is also the line's" || sed 's/^/# /' err
-    like "$(tail -n 1 err)" "bpe-merge: $pattern" "  as is the message"
+    is "$? $(wc -c <out)" "$code 0" "  the pipeline exits with it, too" || sed 's/^/# /' err
+    like "$(tail -n 1 err)" "bpe-merge: $pattern" "  with the same message"
     bpe-chunk "$@" 2>/dev/null | bpe-count | bpe-view --check >out 2>err
-    is "$? $(wc -c <out)" "$code 0" "  and what bpe-view --check says"
+    is "$? $(wc -c <out)" "$code 0" "  and so does bpe-view --check"
 }
 
-# The text, its words and its halves, which all blocks read.
+# The text, its counts and its halves, which all blocks read.
 text 2 400000 >in.txt
 words_of in.txt >want.words
 half=$(($(wc -l <in.txt) / 2))
@@ -37,7 +38,7 @@ head -n $half in.txt >a
 tail -n +$((half + 1)) in.txt >b
 : >empty
 
-# packed NAME...: of these files, by zstd or gzip, as NAME says: a.zst, in.txt.gz.
+# packed NAME...: compresses the files by zstd or gzip, as the suffix of NAME says: a.zst, in.txt.gz.
 packed() {
     local name
     for name; do
@@ -51,7 +52,7 @@ packed() {
     done
 }
 
-# skippable: a file of this name, a frame of zstd without text.
+# skippable: makes the file skippable, a zstd frame without text.
 skippable() {
     printf '\x50\x2A\x4D\x18\x05\x00\x00\x00hello' >skippable
 }
@@ -69,7 +70,7 @@ zstd_whole() {
     reads "two frames" ab.zst
     cat empty.zst a.zst empty.zst b.zst empty.zst >x && reads "empty frames between" x
     cat skippable a.zst skippable b.zst skippable2 >x && reads "skippable frames before, between and after" x
-    cp in.txt.zst noname && reads "told by its first bytes, not by its name" noname
+    cp in.txt.zst noname && reads "detected by its first bytes, not by its name" noname
     reads "from standard input" - <in.txt.zst
     reads "from a pipe" < <(cat ab.zst)
     split -C 30000 ../in.txt piece. && zstd -q --rm piece.*
@@ -99,7 +100,7 @@ zstd_cut() {
         "a cut stream on standard input"
     head -c 3 in.txt.zst >x
     line x >out 2>err
-    is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: x: byte 1: invalid UTF-8 (0xB5); see --invalid" "three bytes of zstd magic are no text"
+    is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: x: byte 1: invalid UTF-8 (0xB5); see --invalid" "three bytes of zstd's magic number are invalid UTF-8"
 }
 
 zstd_damaged() {
@@ -119,7 +120,7 @@ gzip_whole() {
     reads "two members" ab.gz
     cat empty.gz a.gz empty.gz b.gz empty.gz >x && reads "empty members between" x
     (cat ab.gz && head -c 1000 /dev/zero) >x && reads "zeros after the last member" x
-    cp in.txt.gz noname && reads "told by its first bytes" noname
+    cp in.txt.gz noname && reads "detected by its first bytes" noname
     reads "from standard input" <in.txt.gz
 }
 
@@ -156,9 +157,9 @@ no_text() {
     : >empty
     skippable
     for f in empty empty.gz empty.zst skippable /dev/null; do
-        is "$(words_of "$f")" "" "no words in $f"
+        is "$(words_of "$f")" "" "$f: nothing is counted"
         bpe-chunk "$f" | bpe-count | bpe-sum | bpe-view --check >out
-        is "$? $(cat out)" "0 complete: 1 records, 0 B of text" "  and it is complete"
+        is "$? $(cat out)" "0 complete: 1 records, 0 B of text" "  and the counts are complete"
     done
     words_of empty ../in.txt empty.gz empty.zst empty >got.words
     same got.words ../want.words "empty files among others"
@@ -191,7 +192,7 @@ all_together() {
     cat ../b >fifo
     wait $!
     words_of ../in.txt ../a ../b >want3.words
-    is "$(cat err) $(test -s got.words && cmp got.words want3.words; echo $?)" " 0" "file, standard input and pipe together"
+    is "$(cat err) $(test -s got.words && cmp got.words want3.words; echo $?)" " 0" "a file, standard input and a pipe together"
 }
 
 twice() {
@@ -206,9 +207,9 @@ slow_pipe() {
 
 proc() {
     if [ -r /proc/self/status ]; then
-        like "$(words_of -p bytes --no-special /proc/self/status)" "*Name:*bpe-chunk*" "a file of /proc, which says it is empty"
+        like "$(words_of -p bytes --no-special /proc/self/status)" "*Name:*bpe-chunk*" "a file in /proc, whose size is given as 0"
     else
-        skip "a file of /proc" "no /proc"
+        skip "a file in /proc" "no /proc"
     fi
 }
 
@@ -235,7 +236,7 @@ odd_names() {
 odd_name_in_message() {
     printf 'bad \xE9' >$'new\nline'
     bpe-chunk $'new\nline' | bpe-count 2>&1 >/dev/null | tr -d '\n' >err
-    like "$(cat err)" "*line: byte 4: invalid UTF-8 (0xE9)*" "a message about such a name"
+    like "$(cat err)" "*line: byte 4: invalid UTF-8 (0xE9)*" "a message about a name with a newline"
 }
 
 paths() {
@@ -258,19 +259,19 @@ many_files() {
     words_of $(cat list) >by-reference.words
     # shellcheck disable=SC2046
     words_of --inline $(cat list) >by-value.words
-    same by-value.words by-reference.words "by value and by reference are the same"
+    same by-value.words by-reference.words "by value and by reference: the same counts"
     while read -r f; do
         cat "$f"
         printf '<|endoftext|>'
     done <list >joined
     words_of joined >got.words
-    same got.words by-reference.words "  as are their documents in one file"
+    same got.words by-reference.words "  the same documents in one file"
     # shellcheck disable=SC2046
     bpe-chunk $(cat list) | parallel --pipe bpe-count | bpe-sum | words >got.words
-    same got.words by-reference.words "  and through parallel"
+    same got.words by-reference.words "  with parallel"
     # shellcheck disable=SC2046
     bpe-chunk -b 7 $(head -n 10 list) | bpe-count | bpe-sum | bpe-view --check >out
-    ok $? "  and pieces of 7 bytes"
+    ok $? "  complete in pieces of 7 bytes"
 }
 
 for cases in zstd_whole zstd_cut zstd_damaged gzip_whole gzip_cut gzip_damaged no_text standard_input named_pipe all_together \

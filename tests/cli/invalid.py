@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""invalid.py SEED CASES - bytes that are not UTF-8, replaced or skipped, compared with Python's errors="replace" and "ignore".
+"""invalid.py SEED CASES - compares --invalid=replace and skip with Python's errors="replace" and "ignore".
 
-Special tokens are found in the raw bytes; each document between them is cleaned by itself.
+Special tokens are found in the raw bytes; each document between them is cleaned separately.
 """
 import json
 import random
@@ -21,12 +21,13 @@ def cleaned(data, policy):
 
 
 def is_text(data):
-    """Whether a file that begins so is taken as text: two bytes that any of these cases may have at its start say UTF-16, or a compressor."""
+    """Whether a file that begins with these bytes is read as text: the first two may be the mark of UTF-16 or of a compressed file."""
     return data[:2] not in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x1f\x9d")
 
 
 def check(data, policy, options, how, jobs, about):
-    """Words under -p bytes are the documents; under gpt2 they are those of the cleaned documents, each a line of JSON."""
+    """With -p bytes, the pretokens must be the cleaned documents. With other patterns, they must equal those of the cleaned documents as
+    JSON Lines. Returns the number of differences."""
     docs = cleaned(data, policy)
     bad = 0
     code, got, err = count(["-p", "bytes", "--invalid=" + policy] + options, data, how, jobs)
@@ -44,7 +45,7 @@ def check(data, policy, options, how, jobs, about):
 
 
 def edge_cases():
-    """All sequences of up to 4 bytes from the edges of what each byte may be, each in a document of its own."""
+    """Sequences of 1 to 4 bytes, at the limits of what UTF-8 allows for each byte. Each becomes a document."""
     two = [bytes([a, b]) for a in range(0x7F, 0x100) for b in range(0x70, 0x100)]
     three = [bytes([a, b, c]) for a in LEADS for b in LEADS for c in LEADS]
     tails = [0x41, 0x7F, 0x80, 0x8F, 0x90, 0xBF, 0xC3, 0xFF]
@@ -63,7 +64,7 @@ def main():
         bad += check(data, policy, [], "file", 1, "edge cases")
         bad += check(data, policy, ["-b", "16"], "inline", 3, "edge cases")
         bad += check(between, policy, ["-b", "1K"], "stdin", 2, "edge cases within text")
-        # One document, which several windows of the reader and the scanner share.
+        # One document that spans several windows of the reader and the scanner.
         long = (b"\n".join(b"ab " + s + b" cd\nef" for s in sequences) + b"\n")
         bad += check(long, policy, [], "file", 1, "one long document")
         bad += check(long, policy, ["-b", "100"], "file", 1, "one long document")

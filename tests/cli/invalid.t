@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Invalid UTF-8: the whole pipeline reports the file and the byte, and writes no model; or it replaces or skips it as Python
-# does.
+# Invalid UTF-8: the whole pipeline reports the file and the byte offset, and writes no model; or it replaces or skips invalid bytes
+# as Python does.
 . "$(dirname "$0")/../lib.sh"
 
-# bad OFFSET BYTE ARGS...: the line on ARGS, with and without pipefail, ends in a message that names owt.txt and the offset.
+# bad OFFSET BYTE ARGS...: the pipeline on ARGS must fail, with and without pipefail, and its message must name owt.txt and the offset.
 bad() {
     local want="bpe-merge: owt.txt: byte $1: invalid UTF-8 ($2); see --invalid"
     shift 2
     (set +o pipefail && line "$@" >out 2>err)
-    is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 $want" "the line: $*"
+    is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 $want" "the pipeline: $*"
     (set -o pipefail && line "$@" >out 2>err)
     is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 $want" "  and with pipefail"
 }
@@ -43,7 +43,7 @@ for encoding in latin1 gbk sjis; do
     is "$(cat err)" "bpe-sum: standard input: byte $offset: invalid UTF-8 ($byte); see --invalid" "standard input"
 done
 
-# ---- Several places, several workers ----
+# ---- Several errors, several workers ----
 
 text 3 3000000 >owt.txt
 python3 - <<'PY'
@@ -61,7 +61,8 @@ bad "$first" 0xE9 --inline owt.txt
 bad "$first" 0xE9 --inline -b 64K owt.txt
 bad "$first" 0xE9 owt.txt
 bpe-chunk --inline -b 64K owt.txt | shuf --random-source=owt.txt | parallel --pipe --block 100k bpe-count 2>/dev/null | bpe-sum 2>&1 >/dev/null | cat >err
-is "$(cat err)" "bpe-sum: owt.txt: byte $first: invalid UTF-8 (0xE9); see --invalid" "the lowest of all, though chunks come in any order"
+is "$(cat err)" "bpe-sum: owt.txt: byte $first: invalid UTF-8 (0xE9); see --invalid" \
+    "the lowest offset is reported, although chunks arrive in any order"
 head -c 40000000 /dev/zero | tr '\0' 'a' | fold -w 79 >ascii
 cat ascii owt.txt >big && mv big owt.txt
 n=$(wc -c <ascii)
@@ -69,12 +70,12 @@ is "$(bpe-chunk owt.txt | bpe-view | grep -c '^# range')" 3 "a file for three wo
 bad $((n + first)) 0xE9 owt.txt
 cp owt.txt another.txt
 bpe-chunk ascii owt.txt another.txt | parallel --pipe bpe-count 2>/dev/null | bpe-sum 2>&1 >/dev/null | cat >err
-is "$(cat err)" "bpe-sum: owt.txt: byte $((n + first)): invalid UTF-8 (0xE9); see --invalid" "the first of several files"
+is "$(cat err)" "bpe-sum: owt.txt: byte $((n + first)): invalid UTF-8 (0xE9); see --invalid" "the first file is reported"
 rm -f ascii owt.txt another.txt
 
-# ---- Places near an end ----
+# ---- Errors near an end ----
 
-# at OFFSET BYTE TEXT: under --invalid=error, however TEXT (for printf %b) is cut.
+# at OFFSET BYTE TEXT: the error that is reported for TEXT (for printf %b), whatever its pieces.
 at() {
     local b
     printf %b "$3" >owt.txt
@@ -106,10 +107,10 @@ is "$?" 0 "a byte order mark, noncharacters, U+10FFFF and NUL are valid"
 
 for policy in replace skip; do
     V=400 line --invalid=$policy latin1 >model.$policy 2>/dev/null
-    is $? 0 "--invalid=$policy goes through the line"
+    is $? 0 "--invalid=$policy: the pipeline succeeds"
     python3 -c 'import sys; sys.stdout.buffer.write(open("latin1", "rb").read().decode(errors=sys.argv[1]).encode())' ${policy/skip/ignore} >clean.txt
     V=400 line clean.txt 2>/dev/null | cmp -s - model.$policy
-    ok $? "  with the model of the text that Python cleaned"
+    ok $? "  with the same model as text cleaned by Python"
 done
 random_seed
 python3 -B "$TOP/tests/cli/invalid.py" "$SEED" 10

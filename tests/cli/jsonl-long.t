@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Lines of JSON that are too long for memory: their texts, what is skipped in them, and what is wrong with them, within a limit
-# on memory that is less than the line.
+# JSON Lines that are too long for memory: long texts, long values that are skipped, and errors in them, with less memory than the
+# line needs.
 . "$(dirname "$0")/../lib.sh"
 
-MB=64 # of each line
+MB=64 # the length of each line
 [ -z "${CORPUS:-}" ] || MB=400
-LIMIT=50000 # KB of address space; that of the programs is half of it
+LIMIT=50000 # KB of address space, of which the program files take half
 
-# limit KB: of address space, from here on; a sanitized build takes what it likes.
+# limit KB: limits the address space from here on, except for builds with sanitizers.
 limit() {
     sanitized || ulimit -v "$1"
 }
 
-# line BEGIN MIDDLE END: in.jsonl: a line of MB megabytes, with MIDDLE again and again, between two short ones.
+# line BEGIN MIDDLE END: makes in.jsonl, with a line of MB megabytes, in which MIDDLE is repeated, between two short lines.
 line() {
     python3 - "$MB" "$@" >in.jsonl <<'EOF'
 import sys
@@ -28,7 +28,7 @@ out.write(end + b'\n{"text": "after"}\n')
 EOF
 }
 
-# counted OPTION...: the pretokens of in.jsonl and their numbers, counted within the limit.
+# counted OPTION...: the counts of in.jsonl, within the limit.
 counted() {
     bpe-chunk --jsonl "$@" in.jsonl >chunks
     (limit $LIMIT && exec bpe-count chunks) 2>err | bpe-sum 2>>err | words | tr '\t\n' ' |'
@@ -40,7 +40,7 @@ line '{"text": "' 'twenty\\u006eine characters\\n' '"}'
 n=$((MB * (1000000 / 28)))
 is "$(counted)" "$n \n|$n  characters|1 after|1 before|$n twentynine|" "a text of $MB MB, with escapes"
 line '{"x": "' '\xE8\xAA\x9E, \\ud83d\\ude42 ' '", "text": "short"}'
-is "$(counted)" "$short" "another string"
+is "$(counted)" "$short" "a string in another field"
 line '{"' 'key\\n' '": 1, "text": "short"}'
 is "$(counted)" "$short" "a key"
 line '{"text": "' 'x\\"' '", "te\\u0078t": "short"}'
@@ -54,18 +54,18 @@ is "$(counted)" "$short" "a number"
 line '{' ' ' '"text": "short"}'
 is "$(counted)" "$short" "white space"
 line ' ' '\t ' '\r'
-is "$(counted)" "1 after|1 before|" "nothing but white space"
+is "$(counted)" "1 after|1 before|" "only whitespace"
 line '{"text": "short", "a": ' '[' '}'
 is "$(counted --on-error=skip) $(cat err)" \
-    "1 after|1 before| bpe-sum: 1 line that is not JSON or lacks the string was left out (the first: in.jsonl: line 2)" "levels without end"
+    "1 after|1 before| bpe-sum: 1 line that is not JSON or lacks the string was left out (the first: in.jsonl: line 2)" "endless nesting"
 line '{"text": "' 'what is passed on must be known to be good. ' '"]'
-is "$(counted --on-error=skip)" "1 after|1 before|" "bad at its end: nothing of it counts"
+is "$(counted --on-error=skip)" "1 after|1 before|" "an error at the end of the line: none of it is counted"
 counted >/dev/null
-like "$(tail -n 1 err)" "bpe-sum: in.jsonl: line 2: not JSON (']' where ',' or '}' should be, at byte [0-9]*); see --on-error" "  and the message says where"
+like "$(tail -n 1 err)" "bpe-sum: in.jsonl: line 2: not JSON (']' where ',' or '}' should be, at byte [0-9]*); see --on-error" "  and the message gives the offset"
 line '{"id": "7", "content": "' 'the text is at another field ' '"}'
 counted >/dev/null
 is "$(tail -n 1 err)" \
-    "bpe-sum: in.jsonl: line 2: no string at \"text\" (fields with strings: id, content; the longest: --jsonl=content); see --on-error" "  or which fields there are"
+    "bpe-sum: in.jsonl: line 2: no string at \"text\" (fields with strings: id, content; the longest: --jsonl=content); see --on-error" "  and lists the fields with strings"
 line '{"text": "' 'what is no UTF-8 ' '\xE2\x82"}'
 counted >/dev/null
 like "$(tail -n 1 err)" "bpe-sum: in.jsonl: byte [0-9]*: invalid UTF-8 (0xE2) in line 2; see --invalid" "invalid UTF-8 at its end"
@@ -77,18 +77,19 @@ is "$(counted --invalid=skip)" "1  |$n  UTF|$n  is|$n  no|$((n - 1))  what|$n -|
 
 echo "some words and other words again" | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 270 -o m.json
 
-# encoded: in.jsonl from standard input, within the limit, as ids and back.
+# encoded: in.jsonl from standard input, within the limit, encoded and decoded.
 encoded() {
     (limit $((2 * LIMIT)) && exec bpe-encode -m m.json --jsonl) <in.jsonl | bpe-decode -m m.json
 }
 
 line '{"text": "' 'some words, \\u00e9 and again\\n' '", "text": "some other words, \\u00e9\\n", "x": {}}'
-is "$(encoded)" "beforesome other words, é"$'\n'"after" "from standard input, with a shorter text"
+is "$(encoded)" "beforesome other words, é"$'\n'"after" "from standard input: a long line, a short text"
 TMPDIR=/nonexistent bpe-encode -m m.json --jsonl <in.jsonl 2>&1 >/dev/null | cat >err
-like "$(cat err)" "bpe-encode: */nonexistent: cannot create a temporary file there (see TMPDIR, -T)*" "  needs a place for it, and says so"
+like "$(cat err)" "bpe-encode: */nonexistent: cannot create a temporary file there (see TMPDIR, -T)*" \
+    "  an error if there is no directory for the file"
 line '{"text": "' 'some words, \\u00e9 and again\\n' '"}'
 python3 -c 'import json; print(*(json.loads(line)["text"] for line in open("in.jsonl", encoding="utf-8", newline="\n")), sep="", end="")' >want
 encoded >got
-same got want "  also the long text itself"
+same got want "  a long text"
 
 done_testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""jsonl.py SEED LINES - random JSON Lines, well-formed and not, counted, and read by Python's json module.
+"""jsonl.py SEED LINES - compares the counts of random JSON Lines, well-formed and not, with Python's json module.
 
-Each text is one word (-p bytes), so the words of the sum are the documents themselves.
+Each text is one pretoken (-p bytes), so the pretokens of the sum are the documents.
 """
 import codecs
 import json
@@ -25,7 +25,7 @@ SPACES = ["", "", "", " ", "\t", "  ", " \r "]
 BROKEN = ["", "}", "]", ",", "{}", "x", "\x00", "\x0c", "\x0b", "\u00a0", "//", "null", ";"]
 
 
-# What readers of JSON get wrong: values, as bytes, good and bad. Each is put in several places of a line.
+# Valid and invalid values that readers of JSON often get wrong, as bytes. Each is put at several positions of a line.
 CASES = [
     # structure
     b"[]", b"{}", b"[[]]", b"[{}]", b'{"":0}', b'{"a":[{"b":[]}]}', b"[1,2]", b"[ 1 , 2 ]", b"[", b"]", b"{", b"}", b"[]]", b"{}}", b"[}", b"{]", b"[[]", b"[1",
@@ -58,13 +58,13 @@ CASES = [
     b'"\\ud800"', b'"\\udc00"', b'"\\udbff"', b'"\\udfff"', b'"\\uD800"', b'"\\ud800a"', b'"a\\ud800"', b'"\\ud800\\n"', b'"\\ud800\\u0041"', b'"\\ud800\\ud800"', b'"\\udc00\\ud800"',
     b'"\\ud800\\ud800\\udc00"', b'"\\ud800\\udc00\\udc00"', b'"\\ud800\\udbff\\udfff"', b'"\\ud800\\\\udc00"', b'"\\ud800\\', b'"\\ud800\\"', b'"\\ud800\\u"', b'"\\ud800\\u1"',
     b'"\\ud800\\u1x"', b'"\\ud800\\udc0"', b'"\\ud800\\udc0g"', b'"\\ud800\\x"', b'"\\ud800\\uXXXX"', b'"\\ud83d\xf0\x9f\x99\x82\\ude42"', b'{"\\ud800":"\\udc00"}',
-    # white space, and what is none
+    # whitespace, and bytes that are not whitespace in JSON
     b" 1 ", b"\t1\t", b"\r1\r", b" [ ] ", b" { } ", b'{ "a" : 1 }', b'{\t"a"\r:\t1\r}', b"1\x0c", b"\x0b1", b"1\x08", b"\xc2\xa01", b"1\xc2\xa0", b"\xe2\x81\xa01", b"\xe2\x80\x8b1", b"\xe3\x80\x801",
     b"\xe2\x80\xa81", b"\xc2\x851", b"[\x0c]", b"[1\x0c]", b"[\x1f1]", b"\x1e1", b"1\\n", b" ", b"  ", b"\t",
     # encodings and byte order marks
     b"\xef\xbb\xbf1", b"1\xef\xbb\xbf", b"\xef\xbb1", b"\xef\xbb\xbf", b"[\xef\xbb\xbf]", b"\xe9", b"\xc3\xa9", b"[\xe2\x82\xac]", b"\xf0\x9f\x99\x82", b'{\xc3\xa9:1}', b"\xfe\xff\x00[\x00]", b"\xff\xfe[\x00]\x00",
     b"[\x00]\x00",
-    # bytes that are no UTF-8
+    # invalid UTF-8
     b'"\xff"', b'"\x80"', b'"\xc0\xaf"', b'"\xc1\xbf"', b'"\xc3"', b'"\xe2\x82"', b'"\xe0\x80\x80"', b'"\xe0\x9f\xbf"', b'"\xed\xa0\x80"', b'"\xed\xa0\xbd\xed\xb9\x82"', b'"\xf0\x80\x80\x80"', b'"\xf0\x9f\x99"',
     b'"\xf4\x90\x80\x80"', b'"\xf5\x80\x80\x80"', b'"\xf8\x88\x80\x80\x80"', b'"\xfe\xff"', b'"\xbf\xbf"', b'"\xe2\x82x"', b'"\xe2\x82\\u00ac"', b'"\xe2\x82\\n"', b'"\\n\xac"', b'"\\ud83d\xff\\ude42"', b'"\\ud83d\\ude42\xff"',
     b'"\xff', b'\xff"', b'{"\xff":1}', b'{"a\xff":1,"a":2}', b'{"a":1\xff}', b"\xff", b"\xff1", b"1\xff", b"1\xff2", b"0\xff1", b"-\xff1", b"1.\xff5", b"1e\xff5", b"tr\xffue", b"nul\xffl", b"[\xff]", b"[1,\xff]", b"[\xe2\x82]",
@@ -73,7 +73,7 @@ CASES = [
 
 
 def suite(invalid):
-    """A line for each of the cases in each place where it may stand. The text tells them apart."""
+    """A line for each case in each position. Each line has a different text, so that differences can be attributed."""
     lines = []
 
     def add(line):
@@ -91,7 +91,7 @@ def suite(invalid):
         add(b'{"text"%b:"@"}' % case)
         add(b'{"text":%b"@"}' % case)
         add(case)
-        add(b'{"text":%b}' % case)  # it is the text
+        add(b'{"text":%b}' % case)  # as the text itself
         add(b'{"text":"no","text":%b}' % case)
         add(b'{"text":%b,"text":"@"}' % case)
         if case[:1] == b'"' and case[-1:] == b'"':
@@ -176,7 +176,7 @@ class Lines:
         if self.invalid != "error" and rng.random() < 0.15:
             for _ in range(rng.randint(1, 3)):
                 at = rng.randint(0, len(line))
-                while b"\\" in line[max(0, at - 6):at]:  # inside an escape it is no JSON, whatever the policy
+                while b"\\" in line[max(0, at - 6):at]:  # a bad byte inside an escape is invalid JSON under each policy
                     at -= 1
                 line = line[:at] + rng.choice(BAD_BYTES) + line[at:]
         return line.replace(b"\n", b"") + (b"\r\n" if rng.random() < 0.1 else b"\n")
@@ -186,21 +186,21 @@ def no_constant(name):
     raise ValueError(name + " is no JSON")
 
 
-MARK = "\ue000"  # stands for a stretch of bytes that are no UTF-8; in no line otherwise
+MARK = "\ue000"  # stands for a sequence of invalid UTF-8; the lines do not contain it
 codecs.register_error("mark", lambda e: (MARK, e.end))
 
 
 def clean(text, invalid):
-    """A document: each surrogate or mark is one place that is no text."""
+    """A document as UTF-8, in which each surrogate or mark is replaced or skipped."""
     return re.sub("[\ud800-\udfff" + MARK + "]", "\ufffd" if invalid == "replace" else "", text).encode()
 
 
 def read(line, invalid):
-    """None: blank; else the text, surrogates and marks for what is no text in it. ValueError: no JSON, or no such string."""
+    """The text of a line, with surrogates and marks; None if the line is blank. ValueError: not JSON, or no string at "text"."""
     if line.startswith(codecs.BOM_UTF8):
         line = line[3:]
-    # --invalid=skip leaves out what is invalid before the JSON is read, as errors="ignore" would; but in the text its place still
-    # matters to special tokens, so there it goes later.
+    # --invalid=skip removes invalid bytes before the JSON is read, as errors="ignore" does. In strings, they still separate the parts of
+    # what would otherwise be a special token, so there they are removed later.
     marked = line.decode(errors="mark")
     if invalid == "skip":
         out, in_string, i = [], False, 0
@@ -227,7 +227,7 @@ def read(line, invalid):
 
 
 def is_the_end(line):
-    """Whether --invalid=error refuses the line."""
+    """Whether --invalid=error fails at this line."""
     try:
         line.decode()
         return re.search("[\ud800-\udfff]", read(line, "error") or "") is not None
@@ -238,13 +238,13 @@ def is_the_end(line):
 
 
 def text_of(line, invalid):
-    """None: there is none. ValueError: an error."""
+    """The documents of a line, cleaned; None if it is blank. ValueError: as in read."""
     text = read(line, invalid)
     return None if text is None else [clean(doc.decode("utf-8", "surrogatepass"), invalid) for doc in split(text.encode("utf-8", "surrogatepass"), [END])]
 
 
 def check(lines, invalid, ways):
-    """Counted in several ways, and as Python reads them. Returns how much differs."""
+    """Compares the counts, made in several ways, with what Python reads. Returns the number of differences."""
     docs, skipped, first, bad = [], 0, 0, 0
     for i, line in enumerate(lines):
         try:
@@ -263,11 +263,11 @@ def check(lines, invalid, ways):
         bad += differ(got, want, about)
         name = "standard input" if how == "stdin" else "in.txt"
         note = f"bpe-sum: {skipped} lines that are not JSON or lack the string were left out (the first: {name}: line {first})\n"
-        if err != note and skipped > 1:  # one reads "1 line that is"
+        if err != note and skipped > 1:  # for one line, the message says "1 line that is"
             print(f"# {about}: says\n#   {err.strip()}\n# wanted\n#   {note.strip()}")
             bad += 1
     print(f"# --invalid={invalid}: {len(lines)} lines, {len(docs)} documents, {skipped} lines skipped")
-    if bad:  # which line is it?
+    if bad:  # find the line
         for i, line in enumerate(lines):
             try:
                 one = text_of(line, invalid) or []

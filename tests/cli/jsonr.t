@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""jsonr.t - JSON is read as strictly as the specification says: random JSON, well-formed and not, is read by our reader and by Python's json module.
+"""jsonr.t - JSON is read as strictly as the specification demands: compares random JSON, well-formed and not, with Python's json module.
 
-Python is more lenient in two things: NaN and Infinity, which are errors to us, and lone surrogates, which are errors to a strict
-reader. To a lenient one they are a byte 0xFF each; and bytes that are no UTF-8 pass in strings, as with errors="surrogateescape".
+Python accepts two things more: NaN and Infinity, which are errors for us, and lone surrogates, which are errors for our strict
+reader. Our lenient reader turns each into a byte 0xFF, and accepts invalid UTF-8 in strings, as errors="surrogateescape" does.
 """
 import codecs
 import json
@@ -44,7 +44,7 @@ def value(depth=0):
     if kind <= 3:
         return string()
     n = rng.choice((0, 1, 2, 2, 5))
-    if kind == 4:  # what is read in one step
+    if kind == 4:  # an array of two strings, which is read in one step
         items = (space() + "[" + space() + string() + space() + "," + space() + string() + space() + "]" + space() for _ in range(n))
         return "[" + (",".join(items) or space()) + "]"
     if kind <= 6:
@@ -76,7 +76,7 @@ def document():
 
 
 class Pairs(list):
-    """An object: keys may come twice."""
+    """An object, in which keys may be duplicates."""
 
 
 def no_constant(word):
@@ -92,7 +92,7 @@ def plain(v):
 
 
 def surrogate(e):
-    """A surrogate in the text: a byte that was no UTF-8, or half a pair."""
+    """Encodes a surrogate: an invalid byte of the input, or half a pair."""
     c = ord(e.object[e.start])
     return (bytes([c - 0xDC00 if 0xDC80 <= c < 0xDD00 else 0xFF]), e.start + 1)
 
@@ -100,8 +100,7 @@ def surrogate(e):
 codecs.register_error("surrogate", surrogate)
 
 
-# An escape that would be taken for a byte that is no UTF-8, as surrogateescape has these; not in a pair, nor after a backslash that
-# is escaped.
+# An escape that would be mistaken for surrogateescape's representation of an invalid byte; not in a pair, nor after an escaped backslash.
 LIKE_A_BYTE = re.compile(r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][cC][89a-fA-F][0-9a-fA-F]")
 
 
@@ -138,12 +137,12 @@ def main():
         docs = [document() for _ in range(2000)]
         good += check(docs)
         done += len(docs)
-    lib.ok(DOCUMENTS // 5 < good < done, f"{done} documents, {good} of them JSON: the same as in Python, and no others")
-    # Longer than the window, and levels.
+    lib.ok(DOCUMENTS // 5 < good < done, f"{done} documents, of which Python and we accept the same {good}")
+    # Documents longer than the window, and the limit of nesting.
     big = json.dumps(["x" * 200000, "é\\" * 50000, {"k" * 70000: ["y"] * 30000}], ensure_ascii=False, indent=1).encode()
     cut = [big[:n] for n in (1000, 65536, 200003, len(big) - 1)]
     deep = [b"[" * n + b"]" * n for n in (1, 127)]
-    lib.ok(check([big, *cut, *deep]) == 3, "longer than the window, and 127 levels")
+    lib.ok(check([big, *cut, *deep]) == 3, "documents longer than the window, and 127 levels")
     got = subprocess.run(["json_read"], input=b"0 " + (b"[" * 128 + b"]" * 128).hex().encode() + b"\n", stdout=subprocess.PIPE, check=True).stdout
     lib.ok(got.startswith(b"bad: json: byte 128: more than 127 levels"), "128 levels are refused", repr(got))
     return lib.done()

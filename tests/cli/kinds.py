@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kinds.py - what is no text is told, whatever the options, and however it comes; text is not taken for it.
+"""kinds.py - binary data is refused with a message that names its format, for all options and ways of input; text is never refused.
 
-The files are made by Python's modules where it has one, else by hand from the formats' descriptions.
+The files are made by Python's modules if there is one, else by hand from the formats' specifications.
 """
 import bz2
 import gzip
@@ -56,7 +56,7 @@ def pdf(comment):
 
 
 def avro():
-    """A file of one record with a string, as Avro's specification has it: header, block, and a mark after each."""
+    """An Avro file of one record with a string: header, block, and a sync marker after each."""
     def string(s):
         return bytes([2 * len(s)]) + s if len(s) < 64 else bytes([2 * len(s) % 128 + 128, 2 * len(s) // 128]) + s
 
@@ -79,7 +79,7 @@ def numpy():
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes([1, 0, 2, 0, 3, 0])
 
 
-# What pyarrow's ORC writer has at the start of files: of rows, and of none; as they are, and compressed.
+# The start of files of pyarrow's ORC writer: with and without rows, plain and compressed.
 ORC = {
     "of rows": "0a 07 12 05 08 e8 07 50 00 0a 29 0a 03 00 00 00 12 22 08 e8 07 22 1b 0a 0c",
     "of no rows": "08 03 10 00 22 11 08 0c 12 01 01 1a 04 74 65 78 74 20 00 28 00 30 00",
@@ -90,7 +90,7 @@ ORC = {
 
 
 def by_pyarrow():
-    """Files by pyarrow itself, where it is there."""
+    """Files made by pyarrow, if it is installed."""
     try:
         import pyarrow  # pylint: disable=import-error,import-outside-toplevel
         from pyarrow import feather, ipc, orc, parquet  # pylint: disable=import-error,import-outside-toplevel
@@ -130,7 +130,7 @@ KINDS = [
     ("Parquet", b"PAR1\x15\x04\x15\x20" + TEXT + b"PAR1", "a Parquet file", "bpe parquet FILE | "),
     ("Arrow IPC file", b"ARROW1\0\0\xff\xff\xff\xff\xa8\0\0\0" + TEXT, "an Arrow IPC file", "bpe parquet"),
     ("Arrow IPC stream", b"\xff\xff\xff\xff\xa8\0\0\0\x10\0\0\0" + TEXT, "an Arrow IPC stream", "bpe parquet"),
-    # As pyarrow writes it: marks at both ends, columns filled up to multiples of 8.
+    # As pyarrow writes it: magic numbers at both ends, columns padded to multiples of 8.
     ("Feather of version 1", b"FEA1\0\0\0\0" + TEXT[:80] + b"FEA1", "a Feather file", "write it as Parquet"),
     *((f"ORC {name}", b"ORC" + bytes.fromhex(start) + TEXT, "an ORC file", "bpe parquet") for name, start in ORC.items()),
     ("Avro", avro(), "an Avro file", "bpe parquet"),
@@ -156,7 +156,7 @@ KINDS = [
 
 
 def shown(hint, place):
-    """As a message has it: with the file's name, unless the file is compressed, and for any program."""
+    """The hint as a message shows it: with the file's name, unless the file is compressed, and for any program."""
     hint = hint if place == "standard input" or place.endswith(".gz") else hint.replace("FILE", place, 1)
     return hint + "..." if hint.endswith("| ") else hint
 
@@ -169,7 +169,7 @@ def told(program, args, place, kind, hint, data=b""):
 
 
 def told_by_either(args, place, kind, hint):
-    """By bpe-chunk, or by bpe-count if the text is read there."""
+    """Like told, but bpe-count reports it if the text is read there."""
     code, chunks, first = lib.run(["bpe-chunk", *args])
     later, _, second = lib.run(["bpe-count"], chunks)
     hint = shown(hint, place)
@@ -190,11 +190,11 @@ def refused(name, data, kind, hint):
     if not name.endswith("without a mark"):
         bad.append(told(chunk, ["-0", "in"], "in", kind, hint))
     bad = [b for b in bad if b]
-    lib.ok(not bad, f"{name} is told", "\n".join(bad))
+    lib.ok(not bad, f"{name} is refused with its format", "\n".join(bad))
 
 
 def taken(name, data, *options):
-    """Text is counted: as many bytes as it has."""
+    """Text must be counted, with the right number of bytes."""
     bad = []
     lib.write("in", data)
     for args in (["in"], ["--inline", "in"], ["-"]):
@@ -222,12 +222,12 @@ lib.write("made.sum", counts)
 for file in ("made.chunks", "made.sum"):
     wrong = [told("bpe-chunk", [*how, file], file, bpe, "bpe-count") for how in ([], ["--inline"], ["--invalid=bytes"])]
     wrong.append(told("bpe-chunk", [], "standard input", bpe, "bpe-count", lib.read(file)))
-    lib.ok(not any(wrong), f"{file} is told", "\n".join(wrong))
+    lib.ok(not any(wrong), f"{file} is refused with its format", "\n".join(wrong))
 
 twice = gzip.compress(gzip.compress(TEXT))
 lib.write("twice.gz", twice)
 why = told("bpe-chunk", ["twice.gz"], "twice.gz", "gzip data inside compressed data", "zstdcat FILE | zstdcat | ")
-lib.ok(not why, "gzip in gzip is told", why)
+lib.ok(not why, "gzip in gzip is refused with its format", why)
 
 HONEST = ["PK", "PK is Pakistan", "BZh", "BZh9 is how it begins", "%PDF", "%PDF-1.4 is its first line", "%PDF-1.7\n", "%PDF-1.7\nis the first line of 1 0 obj",
           "PAR1", "PAR1S", "ustar", "ARROW1 is a name", "SQLite format 3", "7z", "Rar!", "LZIP", "WARC/1.0", "x" * 257 + "ustarx",
@@ -237,18 +237,18 @@ HONEST = ["PK", "PK is Pakistan", "BZh", "BZh9 is how it begins", "%PDF", "%PDF-
 for text in HONEST:
     taken(repr(text[:30]), text.encode())
 taken("text with some NUL bytes", b"a\0b\0cd\0" * 200)
-taken("a document that ends where tar has its mark", b"x" * 257 + b"ustar\0the next\0", "-0")
+taken("a document that ends at tar's magic number", b"x" * 257 + b"ustar\0the next\0", "-0")
 taken("two bytes", b"a\0")
-taken("documents of a letter", b"a\0b\0c\0" * 200, "-0")
+taken("documents of one letter", b"a\0b\0c\0" * 200, "-0")
 taken("documents that begin with ORC", b"ORC\0is\0a\0form\0", "-0")
 taken("no bytes", b"")
-taken("letters before each NUL that are not ASCII", "é\0".encode() * 300)
+taken("non-ASCII letters before each NUL", "é\0".encode() * 300)
 
-# Each start of a file is either told or text, and never a crash.
+# Any start of a file is either refused or read as text, without a crash.
 crashed = []
 for (name, data, _, _), n in itertools.product(KINDS, [1, 2, 3, 4, 5, 7, 8, 15, 16, 26, 27, 258, 262, 263, 511, 512, 513]):
     code, _, err = lib.run(["bpe-chunk"], data[:n])
     if code not in (0, 65):
         crashed.append(f"{name}[:{n}]: exit {code}: {err}")
-lib.ok(not crashed, "cut off anywhere, it is told or text", "\n".join(crashed))
+lib.ok(not crashed, "files cut off anywhere are refused or read as text", "\n".join(crashed))
 sys.exit(lib.done())

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Models are read from every format, refused with a reason, and written again with the same ids.
+# Models of every format are read, or refused with a reason, and written with the same ids.
 # shellcheck disable=SC2317 # block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
-text 1 60000 >in.txt # once, for Python takes a while
+text 1 60000 >in.txt # made only once, because Python is slow
 
-# learn: in.txt, in.sum and tokenizer.json.
+# learn: makes in.txt, in.sum and tokenizer.json.
 learn() {
     cp ../in.txt .
     bpe-chunk -s '<|endoftext|>' in.txt | bpe-count | bpe-sum >in.sum
@@ -20,12 +20,12 @@ read_or_refused() {
         [01]\ *) ok "${line%% *}" "${line#* }" ;;
         *) echo "$line" ;;
         esac
-    done < <(python3 -B "$TOP/tests/cli/model.py" 2>&1 || echo "1 the trials were run to their end")
+    done < <(python3 -B "$TOP/tests/cli/model.py" 2>&1 || echo "1 all trials were run")
 }
 
-# ---- From format to format ----
+# ---- Conversion between formats ----
 
-# round KIND first|last ARGS...: what bpe-merge ARGS writes survives every way through the formats.
+# round KIND first|last ARGS...: the models that bpe-merge ARGS writes, converted from each format to each other.
 round() {
     local kind=$1 first=$2 from to
     shift 2
@@ -37,7 +37,7 @@ round() {
     bpe-merge "$@" -f merges -o r/merges in2.sum
     if [ "$first" = last ]; then
         bpe-merge "$@" -f tiktoken -o r/tiktoken in2.sum
-    else # bpe-merge cannot
+    else # bpe-merge cannot write it
         bpe-model -f tiktoken -o r/tiktoken r/json
     fi
     for from in json gpt2 tiktoken hf-dir; do
@@ -45,7 +45,7 @@ round() {
             bpe-model -f "$to" -o r/out "r/$from" 2>r/err
             is "$? $(cat r/err)" "0 " "$kind, special tokens $first: $from to $to"
             diff -r "r/$to" r/out >r/diff && { [ "$to" != tiktoken ] || cmp -s r/tiktoken.json r/out.json; }
-            ok $? "  is what bpe-merge writes" || head -n 5 r/diff | sed 's/^/# /'
+            ok $? "  equals the output of bpe-merge" || head -n 5 r/diff | sed 's/^/# /'
             rm -rf r/out r/out.json
         done
     done
@@ -65,7 +65,7 @@ no_merges() {
 
 gaps="tiktoken drops text that the regex does not match, which is a pretoken here: ids differ for such text"
 
-# Patterns other than gpt2: the pair does not say them. Of a regex, tiktoken may make less.
+# Patterns other than gpt2. vocab.json and merges.txt do not name them, and tiktoken drops text that a regex does not match.
 other_patterns() {
     local p said
     cp ../in.txt .
@@ -76,22 +76,23 @@ other_patterns() {
         said=
         [ "${p#-e}" = "$p" ] || said=$gaps
         bpe-merge -v 400 -f tiktoken -o p.tiktoken p.sum 2>err
-        is "$? $(cat err)" "0 ${said:+bpe-merge: $said}" "$p: .tiktoken by bpe-merge${said:+, with a remark}"
+        is "$? $(cat err)" "0 ${said:+bpe-merge: $said}" "$p: .tiktoken by bpe-merge${said:+, with a warning}"
         bpe-model p.json | cmp -s - p.json
-        ok $? "$p: tokenizer.json is written as it was"
+        ok $? "$p: tokenizer.json is written unchanged"
         bpe-model p.tiktoken | cmp -s - p.json
         ok $? "$p: .tiktoken to tokenizer.json"
         bpe-model -f tiktoken -o q.tiktoken p.json 2>err
         is "$? $(cat err)" "0 ${said:+bpe-model: $said}" "  by bpe-model"
         is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
         bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
-        like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not name the pattern*" "$p: the pair is written, with a remark"
+        like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not name the pattern*" \
+            "$p: vocab.json and merges.txt are written, with a warning"
         bpe-merge -v 400 -f gpt2 -o q.gpt2 p.sum 2>err2
         is "$? $(sed 's/^bpe-merge/bpe-model/' err2)" "0 $(cat err)" "  the same by bpe-merge"
     done
 }
 
-# regex_of FILE TEXT: makes it the regex of the .tiktoken file, without the name of a pattern.
+# regex_of FILE TEXT: makes TEXT the regex of the .tiktoken file, without the name of a pattern.
 regex_of() {
     python3 - "$1.json" "$2" <<'END'
 import json, sys
@@ -109,12 +110,12 @@ regexes() {
     regex_of p.tiktoken '[0-9]{2}+|.|\n'
     fails 64 "bpe-model: regex, byte 5: {2}+: *" bpe-model p.tiktoken
     is "$(bpe-model -f merges -o q.merges p.tiktoken 2>&1)" "" \
-        "a possessive count, which Hugging Face reads otherwise, is nothing where no regex is written"
-    is "$(bpe-model -f tiktoken -o q.tiktoken p.tiktoken 2>&1)" "bpe-model: $gaps" "  nor where it is read as it is meant"
+        "a possessive count, which Hugging Face interprets differently: no message if no regex is written"
+    is "$(bpe-model -f tiktoken -o q.tiktoken p.tiktoken 2>&1)" "bpe-model: $gaps" "  nor if tiktoken reads it as we do"
     cl100k="'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
     regex_of p.tiktoken "$cl100k"
     bpe-model p.tiktoken >p.json
-    is "$? $(grep -c '{1,3}| .*\\\\s+\\\\z|' p.json)" "0 1" "that of a built-in pattern is written as Hugging Face must have it"
+    is "$? $(grep -c '{1,3}| .*\\\\s+\\\\z|' p.json)" "0 1" "the regex of a built-in pattern is written as Hugging Face needs it"
     regex_of p.tiktoken '\w+'
     fails 65 "bpe-model: p.tiktoken.json: *: regex, byte 0: \\\\w is not supported*" bpe-model p.tiktoken
 }
@@ -122,16 +123,17 @@ regexes() {
 merges() {
     learn
     bpe-model --merges=string tokenizer.json >strings.json
-    is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" "--merges=string is that of bpe-merge"
+    is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" \
+        "--merges=string gives the output of bpe-merge --merges=string"
     bpe-model strings.json | cmp -s - strings.json
     ok $? "merges stay strings"
     bpe-model --merges=array strings.json | cmp -s - tokenizer.json
-    ok $? "--merges=array makes them arrays again"
+    ok $? "--merges=array turns them into arrays"
 }
 
 pipes() {
     learn
-    # shellcheck disable=SC2094 # nothing is written there
+    # shellcheck disable=SC2094 # nothing is written to the file
     bpe-model <tokenizer.json | cmp -s - tokenizer.json
     ok $? "a tokenizer.json from standard input"
     bpe-model -f tiktoken tokenizer.json | bpe-model -p gpt2 -s '<|endoftext|>=0' | cmp -s - tokenizer.json
@@ -140,14 +142,14 @@ pipes() {
 
 # ---- The directory of from_pretrained ----
 
-# tokens TOKEN...: a sum with these special tokens.
+# tokens TOKEN...: prints a sum with these special tokens.
 tokens() {
     local token special=()
     for token; do special+=(-s "$token"); done
     bpe-chunk "${special[@]}" ../in.txt 2>err | bpe-count | bpe-sum
 }
 
-# says EOS PAD: what both files beside tokenizer.json say.
+# says EOS PAD: whether the two files next to tokenizer.json have these roles.
 says() {
     python3 - "$@" <<'END'
 import json, sys
@@ -171,7 +173,7 @@ hf_dir() {
         if [ "$eos" ]; then
             is "$rc $(cat err)" "0 " "hf-dir by bpe-merge: $special"
         else
-            like "$rc $(cat err)" "0 bpe-merge: no special token is known to end a text: *" "hf-dir by bpe-merge, with a remark: $special"
+            like "$rc $(cat err)" "0 bpe-merge: no special token is known to end a text: *" "hf-dir by bpe-merge, with a warning: $special"
         fi
         says "$eos" "$pad"
         ok $? "  eos '$eos', pad '$pad'"
@@ -181,7 +183,7 @@ hf_dir() {
         bpe-model -f hf-dir -o d e 2>err2
         is "$? $(sed 's/^bpe-model/bpe-merge/' err2)" "0 $(cat err)" "  hf-dir by bpe-model"
         diff -r d e
-        ok $? "  which is the same"
+        ok $? "  with the same files"
         rm -r d e
     done <<'EOF'
 <|endoftext|>;<|endoftext|>;<|endoftext|>
@@ -193,15 +195,15 @@ EOF
     tokens '<e>' >s.sum
     bpe-merge -v 300 -f hf-dir -o d s.sum
     bpe-merge -v 280 -f hf-dir --merges=string -o d s.sum
-    is "$? $(echo d/*)" "0 d/special_tokens_map.json d/tokenizer.json d/tokenizer_config.json" "a directory that is there is written anew"
+    is "$? $(echo d/*)" "0 d/special_tokens_map.json d/tokenizer.json d/tokenizer_config.json" "an existing directory is overwritten"
     bpe-merge -v 280 --merges=string s.sum | cmp -s - d/tokenizer.json
-    ok $? "  merges as strings"
+    ok $? "  with merges as strings"
     refuses 64 "bpe-merge: -f hf-dir makes several files; name a directory for them with -o" bpe-merge -v 300 -f hf-dir s.sum
 }
 
-# ---- What a format cannot say ----
+# ---- What a format cannot express ----
 
-# edit PYTHON: a tokenizer.json changed by a statement about m.
+# edit PYTHON: makes edited.json: tokenizer.json changed by a statement about m.
 edit() {
     python3 -c "
 import json
@@ -219,14 +221,14 @@ other_order() {
     edit 'g[5], g[200] = g[200], g[5]'
     refuses 64 "bpe-model: a .tiktoken file cannot express these merges*" bpe-model -f tiktoken edited.json
     bpe-model edited.json >out.json
-    ok $? "  but tokenizer.json can"
+    ok $? "  but tokenizer.json can express them"
 }
 
 unreached() {
     learn
     edit 'v["zqxj"] = 700'
     refuses 64 "bpe-model: token 700, \"zqxj\", is made by no merge; tiktoken *" bpe-model -f tiktoken edited.json
-    is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "a token that no merge makes is found"
+    is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "--info counts tokens that no merge makes"
 }
 
 ignore_merges() {
@@ -234,16 +236,16 @@ ignore_merges() {
     edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
     bpe-model -f tiktoken -o ignore.tiktoken edited.json
     bpe-model ignore.tiktoken >back.json
-    is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges it survives as .tiktoken"
-    is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
+    is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges, such a token survives in a .tiktoken file"
+    is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "--info shows ignore_merges"
 }
 
-# What only tokenizer.json says of how text is split.
+# Pretokenizers that only tokenizer.json can express.
 steps() {
     learn
     edit 'm["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, m["pre_tokenizer"]]}'
     bpe-model edited.json | bpe-model --info | grep -A1 ^regex: | grep -c "^split: gaps" >count
-    is "$(cat count)" 1 "what is dropped survives in tokenizer.json"
+    is "$(cat count)" 1 "a Split that drops text survives in tokenizer.json"
     refuses 64 "bpe-model: a .tiktoken file cannot express how this model splits text" bpe-model -f tiktoken -o x edited.json
     refuses 64 "bpe-model: vocab.json and merges.txt cannot express how this model splits text" bpe-model -f gpt2 -o x edited.json
 }
@@ -257,7 +259,7 @@ several_regexes() {
 
 not_said() {
     learn
-    edit 'g.pop()' # of a token that is in no other
+    edit 'g.pop()' # its token is in no other merge
     refuses 64 "bpe-model: a .tiktoken file cannot express*" bpe-model -f tiktoken edited.json
     refuses 64 "bpe-model: token 699, \"*\", is in no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
     edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
@@ -271,7 +273,7 @@ not_said() {
     refuses 64 "bpe-model: tokenizer.json must define how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
     refuses 64 "bpe-model: the model does not define how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
     refuses 64 "bpe-model: special token \"a\", id 700, is spelled as token *" bpe-model -p gpt2 -s a bare.tiktoken
-    is "$(echo x*)" "x*" "nothing was written"
+    is "$(echo x*)" "x*" "nothing is written"
 }
 
 # ---- The command line ----
@@ -295,15 +297,15 @@ cannot_write() {
     refuses 73 "bpe-model: no/where: cannot create*" bpe-model -f gpt2 -o no/where tokenizer.json
     mkdir -p d/tokenizer.json
     fails 73 "bpe-model: d/tokenizer.json: *" bpe-model -f hf-dir -o d tokenizer.json
-    is "$(ls d)" tokenizer.json "  and nothing appears beside it"
+    is "$(ls d)" tokenizer.json "  and no other file is created"
     refuses 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenizer.json
     refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
     refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
 }
 
-# ---- The rules alone ----
+# ---- Only the rules ----
 
-# bpe-chunk reads past the vocabulary and the merges, however they are written.
+# bpe-chunk skips the vocabulary and the merges, in any form of JSON.
 rules() {
     bpe-chunk -m "$1" --inline -b 64M in.txt | bpe-view | sed -n '1s/run=[^ ]*//p'
 }
@@ -312,7 +314,7 @@ rules_of_forms() {
     local form merges vocab want
     learn
     want=$(rules tokenizer.json)
-    like "$want" "# chunk  pattern=gpt2 special=<|endoftext|>*" "rules: of a model"
+    like "$want" "# chunk  pattern=gpt2 special=<|endoftext|>*" "the rules of a model"
     for form in "indent=1" "indent=1, ensure_ascii=False" "separators=(',', ':')" "ensure_ascii=False"; do
         for merges in "g" "[' '.join(pair) for pair in g]" "[]"; do
             for vocab in "v" "{}"; do
@@ -322,7 +324,7 @@ m = json.load(open('tokenizer.json', encoding='utf-8'))
 v, g = m['model']['vocab'], m['model']['merges']
 m['model']['merges'], m['model']['vocab'] = $merges, $vocab
 json.dump(m, open('edited.json', 'w', encoding='utf-8'), $form)"
-                is "$(rules edited.json)" "$want" "rules: $form, merges $merges, vocab $vocab"
+                is "$(rules edited.json)" "$want" "the same rules: $form, merges $merges, vocab $vocab"
             done
         done
     done

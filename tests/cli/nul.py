@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""nul.py SEED - the documents of -0, and of --fe, are those of the same documents in JSON Lines, which json writes, and in files."""
+"""nul.py SEED - documents that end with NUL (-0) or FE (--fe) give the same counts and ids as the same documents in JSON Lines, which
+the json module writes, and in separate files."""
 import gzip
 import json
 import os

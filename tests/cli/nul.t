@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Documents that end with a NUL byte (-0) or FE (--fe): the same counts and ids as of the same documents in JSON Lines, and in files of
-# their own.
+# Documents that end with a NUL byte (-0) or FE (--fe) give the same counts and ids as the same documents in JSON Lines, and in separate
+# files.
 . "$(dirname "$0")/../lib.sh"
 random_seed
 python3 -B "$TOP/tests/cli/nul.py" "$SEED" >nul.out
 ok $? "random documents (seed $SEED)" || sed 's/^/# /' nul.out
 
-# docs TEXT OPTION...: the documents in TEXT (as for printf %b), escaped and sorted by bytes.
+# docs TEXT OPTION...: the documents in TEXT (for printf %b), escaped and sorted by bytes.
 docs() {
     local text=$1
     shift
@@ -14,24 +14,24 @@ docs() {
 }
 
 is "$(docs 'one\0two\0')" $'one\ntwo' "each document ends with NUL"
-is "$(docs 'one\0two')" $'one\ntwo' "but for the last, if it has text"
-is "$(docs 'one\0\0\0')" "one" "empty documents count nothing"
-is "$(docs '')" "" "no byte, no document"
+is "$(docs 'one\0two')" $'one\ntwo' "the last document may end without NUL"
+is "$(docs 'one\0\0\0')" "one" "empty documents are not counted"
+is "$(docs '')" "" "empty input has no documents"
 is "$(docs 'one<|endoftext|>two\0')" $'one\ntwo' "special tokens are found in a document"
-is "$(docs 'one<|endoftext|>two\0' --no-special)" 'one<|endoftext|>two' "  unless there are none"
+is "$(docs 'one<|endoftext|>two\0' --no-special)" 'one<|endoftext|>two' "  unless there are no special tokens"
 is "$(docs 'a\xE9b\0\xE9\0' --invalid=skip)" 'ab' "--invalid=skip"
 is "$(docs 'a\xE9b\0\xE9\0' --invalid=replace)" $'a\uFFFDb\n\uFFFD' "--invalid=replace"
 is "$(docs 'a\xE9b\0\xE9\0' --invalid=bytes)" $'a\nb\n\\xE9' "--invalid=bytes"
-is "$(docs 'a\xE2\x82\0\xACb\0' --invalid=replace)" $'a\uFFFD\n\uFFFDb' "a character does not go across NUL"
+is "$(docs 'a\xE2\x82\0\xACb\0' --invalid=replace)" $'a\uFFFD\n\uFFFDb' "a character does not span NUL"
 
 # ---- A byte FE ----
 
 is "$(printf 'one\xFEt\0wo\xFE\xFE' | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | cut -f2)" $'one\nt\\x00wo' "--fe: NUL bytes are text"
 is "$(printf '\xFE%%PDF-1.4\n%%\xC3\xA2' | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | cut -f2)" $'%PDF-1.4\\n%\u00E2' \
     "  a document may begin with anything"
-is "$(printf '\0a\0b%.0s' 1 2 3 4 5 6 7 8 9 | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | wc -l)" 1 "  as what looks like UTF-16"
+is "$(printf '\0a\0b%.0s' 1 2 3 4 5 6 7 8 9 | bpe-chunk --fe -p bytes | bpe-count | bpe-sum | words | wc -l)" 1 "  even with bytes that look like UTF-16"
 printf 'one\xFEtwo \xE9\xFE' | bpe-chunk --fe | bpe-count 2>&1 >/dev/null | cat >err
-is "$(cat err)" "bpe-count: standard input: byte 8: invalid UTF-8 (0xE9); see --invalid" "  the place of what is no text"
+is "$(cat err)" "bpe-count: standard input: byte 8: invalid UTF-8 (0xE9); see --invalid" "  the offset of invalid UTF-8"
 
 # ---- Errors ----
 
@@ -39,7 +39,7 @@ printf 'one\0two \xE9\0three' >bad.nul
 for how in bad.nul "--inline bad.nul" "-b 1 bad.nul" "-b 1 --inline bad.nul"; do
     # shellcheck disable=SC2086
     bpe-chunk -0 $how | bpe-count 2>&1 >/dev/null | cat >err
-    is "$(cat err)" "bpe-count: bad.nul: byte 8: invalid UTF-8 (0xE9); see --invalid" "-0 $how: the place in the file"
+    is "$(cat err)" "bpe-count: bad.nul: byte 8: invalid UTF-8 (0xE9); see --invalid" "-0 $how: the offset in the file"
 done
 bpe-chunk -p cl100k -0 bad.nul | bpe-count >/dev/null 2>err
 is "$?" 65 "  exit 65"
@@ -53,14 +53,14 @@ fails 64 "bpe-chunk: --on-error=skip is for --jsonl" bpe-chunk -0 --on-error=ski
 
 text 4 100000 >in.txt
 line in.txt >model.json 2>/dev/null
-# ids FORMAT-OPTIONS...: a line a document.
+# ids INPUT-OPTIONS...: the ids, a line for each document.
 ids() {
     bpe-encode -m model.json -f text "$@"
 }
 is "$(printf 'one\0\0two' | ids -0 --eot=after)" "$(printf '%s\n' '{"text":"one"}' '{"text":""}' '{"text":"two"}' | ids --jsonl --eot=after)" \
-    "bpe-encode: an empty document has its separator"
+    "bpe-encode: an empty document has a separator"
 is "$(printf 'one\0two\xE9\0' | bpe-encode -m model.json -0 2>&1 >/dev/null)" \
-    "bpe-encode: standard input: byte 7: invalid UTF-8 (0xE9); see --invalid" "bpe-encode: the place"
+    "bpe-encode: standard input: byte 7: invalid UTF-8 (0xE9); see --invalid" "bpe-encode: the offset of invalid UTF-8"
 bpe-chunk -0 -m model.json bad.nul >chunks
 refuses 64 "bpe-encode: chunks: these are chunks: --null is for bpe-chunk" bpe-encode -m model.json -0 chunks
 
@@ -75,7 +75,7 @@ for _ in range(3):
     sys.stdout.buffer.write(b"\0")' >long.nul
 bpe-chunk -0 long.nul >long.chunks
 if sanitized; then
-    skip "documents of 50 MB in less than 40 MB" "memory of a build with sanitizers"
+    skip "documents of 50 MB in less than 40 MB" "sanitizers take more memory"
 else
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-count long.chunks)
     ok $((peak > 40000)) "documents of 50 MB are counted in less than 40 MB ($peak KiB)"
@@ -83,6 +83,6 @@ else
     ok $((peak > 60000)) "  and encoded in less than 60 MB ($peak KiB)"
 fi
 tr '\0' '\n' <long.nul | sed '/^$/d' >long.txt
-is "$(bpe-count long.chunks | words | grep -P '^\d+\t Jack$')" $'3600000\t Jack' "  all of them"
+is "$(bpe-count long.chunks | words | grep -P '^\d+\t Jack$')" $'3600000\t Jack' "  and all text is counted"
 
 done_testing

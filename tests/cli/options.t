@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# The command line: options, and the exit codes and messages of errors in it. Also under GNU parallel, where only the last
-# program of the pipeline can report them. What is the same in all programs is in alike.t.
+# The command line: options, and the exit codes and messages of errors. Also with GNU parallel, where only the last program of the
+# pipeline can report an error. What all programs have in common is in alike.t.
 . "$(dirname "$0")/../lib.sh"
 
-# line_fails CODE PATTERN ARGS...: the whole line exits with CODE, writes nothing, and its last message is like PATTERN.
+# line_fails CODE PATTERN ARGS...: the pipeline must exit with CODE, write nothing, and end with a message like PATTERN.
 line_fails() {
     local code=$1 pattern=$2
     shift 2
     (set +o pipefail && line "$@" >line.out 2>line.err)
-    is "$? $(wc -c <line.out)" "$code 0" "the line, exit $code, no model: $*" || sed 's/^/# /' line.err
-    like "$(tail -n 1 line.err)" "$pattern" "  and its last message says why"
+    is "$? $(wc -c <line.out)" "$code 0" "the pipeline exits with $code, without a model: $*" || sed 's/^/# /' line.err
+    like "$(tail -n 1 line.err)" "$pattern" "  and its last message gives the reason"
     (set -o pipefail && line "$@" >line.out 2>line.err)
-    is "$? $(wc -c <line.out)" "$code 0" "  and the same with pipefail"
+    is "$? $(wc -c <line.out)" "$code 0" "  the same with pipefail"
 }
 
-# words_of ARGS...: the words of bpe-chunk ARGS.
+# words_of ARGS...: the pretokens of bpe-chunk ARGS, counted.
 words_of() {
     bpe-chunk "$@" | bpe-count | bpe-sum | words
 }
 
-text 1 20000 >in.txt # once, for Python takes a while
+text 1 20000 >in.txt # made only once, because Python is slow
 
-# made STAGE: in.txt and what the line makes of it, as far as in.STAGE: chunks, counts, sum or json.
+# made STAGE: makes in.txt and the outputs of the pipeline up to in.STAGE: chunks, counts, sum or json.
 made() {
     local stage
     cp ../in.txt .
@@ -45,7 +45,7 @@ vector_instructions() {
             bpe-sum level.counts | words >level.words
             same level.words in.words "BPE_SIMD=$level gives the same counts"
         else
-            like "$(cat level.err)" "*: this processor lacks these instructions; *" "BPE_SIMD=$level is refused where there is none"
+            like "$(cat level.err)" "*: this processor lacks these instructions; *" "BPE_SIMD=$level is refused if the processor lacks it"
         fi
     done
     fails 64 "*BPE_SIMD=mmx: must be one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx bpe-count in.chunks
@@ -143,13 +143,13 @@ excluding() {
     fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
 }
 
-# ---- Forms of the same ----
+# ---- Spellings of the same options ----
 
 chunk_forms() {
     local args
     made sum
     words_of in.txt >want.words
-    is "$(wc -l <want.words | tr -d ' ')" "$(bpe-view in.sum | grep -vc '^#')" "words are shown"
+    is "$(wc -l <want.words | tr -d ' ')" "$(bpe-view in.sum | grep -vc '^#')" "bpe-view prints each pretoken"
     for args in "-p gpt2 in.txt" "-pgpt2 in.txt" "--pattern gpt2 in.txt" "--pattern=gpt2 -- in.txt" "--patt=gpt2 in.txt" \
         "in.txt -p gpt2" "-s <|endoftext|> in.txt" "--special=<|endoftext|> in.txt" "-b 4k in.txt" "-b4K in.txt" "--block=4096 in.txt" \
         "--inline in.txt" "--invalid=error in.txt" "./in.txt"; do
@@ -183,7 +183,7 @@ sum_forms() {
         $p >got.sum
         is $? 0 "$p"
         words got.sum >got.words
-        same got.words want.words "  is the same sum"
+        same got.words want.words "  gives the same sum"
     done
     is "$(wc -c <missing)" 0 "nothing is missing"
 }
@@ -211,22 +211,22 @@ merge_to_link() {
     echo old >far/model
     ln -s far/model model.link
     bpe-merge -v 400 -o model.link in.sum
-    is "$? $(readlink model.link) $(ls far)" "0 far/model model" "bpe-merge -o LINK stays a link"
+    is "$? $(readlink model.link) $(ls far)" "0 far/model model" "bpe-merge -o LINK: the link remains"
     rm far/model
     ln -sf far/more.link model.link
     ln -s model far/more.link
     bpe-merge -v 400 -o model.link in.sum
-    is "$? $(readlink model.link) $(ls far)" "0 far/more.link model"$'\nmore.link' "  also a link to a link to what is not there"
+    is "$? $(readlink model.link) $(ls far)" "0 far/more.link model"$'\nmore.link' "  also a link to a link to a missing file"
     ln -sf circle circle
     fails 73 "bpe-merge: circle: cannot create: *" bpe-merge -v 400 -o circle in.sum
-    same far/model model.want "  and its file is the model"
+    same far/model model.want "  and its target is the model"
 }
 
 names_of_standard_output() {
     local name
     made sum
     bpe-merge -v 400 in.sum >model.want
-    ln -s /proc/self/fd/1 stdout # as /dev/stdout, which is not put at risk
+    ln -s /proc/self/fd/1 stdout # like /dev/stdout, which the test does not risk
     for name in stdout /dev/fd/1 /proc/self/fd/1; do
         {
             echo before
@@ -234,22 +234,22 @@ names_of_standard_output() {
             bpe encode -m model.want -o "$name" in.txt
         } >named
         { echo before && cat model.want && bpe-encode -m model.want in.txt; } | cmp - named
-        ok $? "-o $name: standard output, a file"
+        ok $? "-o $name: standard output to a file"
         (bpe-merge -v 400 -o "$name" in.sum && bpe train -v 400 -o "$name" in.txt) | cat >named
         cat model.want model.want | cmp - named
-        ok $? "-o $name: a pipe"
+        ok $? "-o $name: standard output to a pipe"
         [ ! -e "$name.bpe-0.tmp" ] && [ -e "$name" ]
-        ok $? "  and no other file"
+        ok $? "  and no other file is created"
     done
 }
 
 more_than_there_is() {
     made sum
     bpe-merge -v 32k in.sum >model.32k 2>err
-    is $? 0 "-v 32k is 32000, more than there is to merge, which is fine"
-    like "$(cat err)" "bpe-merge: no pair is left to merge: the vocabulary has * tokens, not 32000" "  but said"
+    is $? 0 "-v 32k, more than there is to merge, succeeds"
+    like "$(cat err)" "bpe-merge: no pair is left to merge: the vocabulary has * tokens, not 32000" "  with a warning"
     bpe-merge -v 32000 in.sum 2>err | cmp -s - model.32k
-    ok $? "  and the same as -v 32000"
+    ok $? "  and equals -v 32000"
 }
 
 link_to_text() {
@@ -263,7 +263,7 @@ link_to_text() {
     ok $? "  is read by reference"
 }
 
-# ---- What the line says ----
+# ---- Messages of the pipeline ----
 
 line_unreadable() {
     cp ../in.txt .
@@ -285,7 +285,7 @@ line_bad_values() {
     V=256 line_fails 64 "bpe-merge: -v 256: too small; *" in.txt
 }
 
-# Every program gives the reason to the next.
+# Every program passes the reason on to the next.
 reason_passed_on() {
     made counts
     fails 64 "bpe-merge: -S 5X: *" bash -c 'bpe-sum -S 5X in.counts 2>/dev/null | bpe-merge -v 300'
@@ -320,26 +320,27 @@ secret() {
     cp ../in.txt .
     cp in.txt secret.txt
     chmod 0 secret.txt
-    chmod 755 . # for nobody
+    chmod 755 . # so that nobody can read it
     if [ "$(id -u)" -ne 0 ]; then
         fails 66 "bpe-chunk: secret.txt: cannot open: Permission denied" bpe-chunk secret.txt
         line_fails 66 "bpe-merge: secret.txt: cannot open: Permission denied" secret.txt
     elif as_nobody bpe-chunk --version >/dev/null 2>&1 && as_nobody test -r in.txt; then
         fails 66 "bpe-chunk: secret.txt: cannot open: Permission denied" as_nobody bpe-chunk secret.txt
         as_nobody bpe-chunk secret.txt 2>/dev/null | parallel --pipe bpe-count | bpe-sum 2>/dev/null | bpe-merge -v 300 >out 2>err
-        is "${PIPESTATUS[3]} $(wc -c <out) $(cat err)" "66 0 bpe-merge: secret.txt: cannot open: Permission denied" "  as does the line"
+        is "${PIPESTATUS[3]} $(wc -c <out) $(cat err)" "66 0 bpe-merge: secret.txt: cannot open: Permission denied" \
+            "  and the pipeline reports it"
         chmod 644 secret.txt
         bpe-chunk secret.txt >secret.chunks
         chmod 0 secret.txt
         fails 66 "bpe-count: secret.txt: cannot open: Permission denied*--inline*" as_nobody bpe-count <secret.chunks
         as_nobody bpe-count <secret.chunks 2>/dev/null | bpe-sum 2>/dev/null | bpe-merge -v 300 >out 2>err
-        is "${PIPESTATUS[2]} $(wc -c <out)" "66 0" "  as does the line"
+        is "${PIPESTATUS[2]} $(wc -c <out)" "66 0" "  the pipeline fails, too"
     else
         skip "an unreadable file" "root reads everything, and setpriv cannot run the programs as nobody"
     fi
 }
 
-# ---- Nowhere to write, nothing to read ----
+# ---- Output that cannot be written, empty input ----
 
 cannot_write() {
     local p
@@ -374,7 +375,7 @@ cannot_create() {
 
 nothing_in() {
     bpe-count </dev/null >out 2>err
-    is "$? $(cat out err | wc -c)" "0 0" "bpe-count: nothing in, nothing out"
+    is "$? $(cat out err | wc -c)" "0 0" "bpe-count: empty input gives empty output"
     bpe-view </dev/null >out 2>err
     is "$? $(cat out err | wc -c)" "0 0" "bpe-view: the same"
     fails 75 "bpe-sum: *" sh -c 'bpe-sum </dev/null'
@@ -385,14 +386,14 @@ nothing_in() {
 empty_corpus() {
     : >empty
     V=300 line empty >model 2>err
-    is $? 0 "an empty corpus is complete"
+    is $? 0 "an empty corpus gives a model"
     V=300 line /dev/null 2>/dev/null | cmp -s - model
     ok $? "  also from a device"
     V=300 line --inline empty empty 2>/dev/null | cmp -s - model
-    ok $? "  and twice, inline"
+    ok $? "  two empty files with --inline"
     V=300 line </dev/null 2>/dev/null | cmp -s - model
-    ok $? "  and from standard input"
-    is "$(python3 -c 'import json; print(len(json.load(open("model"))["model"]["vocab"]))')" 257 "  its vocabulary: the bytes and the special token"
+    ok $? "  empty standard input"
+    is "$(python3 -c 'import json; print(len(json.load(open("model"))["model"]["vocab"]))')" 257 "  with the bytes and the special token"
 }
 
 for cases in vector_instructions missing_arguments bad_numbers bad_values bad_regexes excluding chunk_forms count_forms \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""progress.py sum|merge FILE, progress.py run|interrupt FILE COMMAND... - runs a stage with standard error on a terminal, so slowly that it shows progress;
-prints what the terminal got. Without a terminal (progress.py plain FILE) it prints what came on a pipe."""
+"""progress.py sum|merge FILE, progress.py run|interrupt FILE COMMAND... - runs a stage with standard error on a terminal, so slowly
+that it shows progress, and prints what the terminal received. progress.py plain FILE: prints what a pipe received instead."""
 import os
 import pty
 import random
@@ -21,7 +21,7 @@ def run(command, feed, stderr):
 
 
 def slowly(process):
-    """The records in three parts, more than two seconds in all."""
+    """Writes the input in three parts, over more than two seconds."""
     a, b = borders[len(borders) // 3], borders[2 * len(borders) // 3]
     for part in (counts[:a], counts[a:b], counts[b:]):
         process.stdin.write(part)
@@ -31,7 +31,7 @@ def slowly(process):
 
 
 def interrupted(process):
-    """As by Ctrl-C, while the progress is shown."""
+    """Interrupts the process, as Ctrl-C does, while it shows progress."""
     process.stdin.write(counts)
     process.stdin.flush()
     time.sleep(2.7)
@@ -39,7 +39,7 @@ def interrupted(process):
 
 
 def with_a_pause(process):
-    """Stopped for a while in the middle of its work."""
+    """Stops the process for a while in the middle of its work."""
     process.stdin.write(counts)
     process.stdin.close()
     time.sleep(random.uniform(0.05, 0.3))

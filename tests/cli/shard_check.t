@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""shard_check.t - directories of all formats, damaged in all ways, and corpora that have changed."""
+"""shard_check.t - bpe-shard --check on directories of all formats, with all kinds of damage, and on corpora that have changed."""
 import gzip
 import json
 import os
@@ -37,14 +37,14 @@ def manifest(directory):
 
 
 def finds(directory, code, *said, more=(), what):
-    """It exits with the code, says one line with all of these in it, and writes no report."""
+    """--check must exit with the code, print one line that contains all of `said`, and write no report."""
     got, out, err = check(directory, *more)
     good = got == code and err.count("\n") == 1 and err.startswith("bpe-shard: ") and not out and all(s in err for s in said)
     return lib.ok(good, what, f"exit {got}, wanted {code}; wanted in it: {said}\n{out.decode()}{err}")
 
 
 def patched(directory, name, change, code, *said, more=(), what):
-    """The same with one file changed for a moment."""
+    """Like finds, while one file is changed."""
     path = f"{directory}/{name}"
     before = lib.read(path)
     lib.write(path, change(before))
@@ -53,7 +53,7 @@ def patched(directory, name, change, code, *said, more=(), what):
 
 
 def flips(directory, name, n):
-    """Single bits of a file, at its ends and anywhere."""
+    """Flips single bits of a file, at its ends and at random offsets. Returns those that --check misses."""
     path = f"{directory}/{name}"
     data = lib.read(path)
     places = {0, len(data) - 1, *(rng.randrange(len(data)) for _ in range(n))}
@@ -78,39 +78,39 @@ def damage(name):
     m = manifest(d)
     tokens = sum(s["tokens"] for s in m["shards"])
     want = f"{len(m['shards'])} shards, {tokens} tokens: all match the manifest\nchecksum {m['checksum']}\n"
-    lib.ok(code == 0 and out.decode() == want and not err, f"{name}: all is well", f"{code} {out} {err}")
+    lib.ok(code == 0 and out.decode() == want and not err, f"{name}: --check passes", f"{code} {out} {err}")
     missed = []
     shards = m["shards"]
     files = [f for s in (shards[0], rng.choice(shards[1:])) for f in (s["name"], *(x["name"] for x in s.get("files", [])))]
     files += [f["name"] for f in m.get("files", [])]
     for f in files:
         missed += flips(d, f, 12)
-    lib.ok(not missed, f"{name}: a bit of any file is found, and the file named ({len(files)} files)", "\n".join(missed[:5]))
+    lib.ok(not missed, f"{name}: a flipped bit in any file is found, and the file is named ({len(files)} files)", "\n".join(missed[:5]))
     f = rng.choice(files)
-    patched(d, f, lambda b: b[:-1], 65, f"{d}/{f}", "bytes", what=f"{name}: a file that is shorter: {f}")
-    patched(d, f, lambda b: b + b"x", 65, f"{d}/{f}", "bytes", what=f"{name}: a file that is longer")
+    patched(d, f, lambda b: b[:-1], 65, f"{d}/{f}", "bytes", what=f"{name}: a truncated file: {f}")
+    patched(d, f, lambda b: b + b"x", 65, f"{d}/{f}", "bytes", what=f"{name}: a file with extra bytes")
     os.rename(f"{d}/{f}", "away")
-    finds(d, 66, f"{d}/{f}", "missing", what=f"{name}: a file that is gone")
+    finds(d, 66, f"{d}/{f}", "missing", what=f"{name}: a missing file")
     os.rename("away", f"{d}/{f}")
     other = os.path.dirname(f) + "/" * ("/" in f) + re.sub(r"0+([^0]*)$", r"77\1", os.path.basename(shards[0]["name"]))
     shutil.copy(f"{d}/{shards[0]['name']}", f"{d}/{other}")
     finds(d, 65, f"{d}/{other}", "not in manifest.json", what=f"{name}: a file like a shard that is not in the manifest")
     os.remove(f"{d}/{other}")
-    lib.ok(check(d)[0] == 0, f"{name}: all is well again")
+    lib.ok(check(d)[0] == 0, f"{name}: --check passes again")
 
 
 def headers():
-    """Where the format says of itself what is wrong, the byte is named."""
+    """Where the format itself shows the error, the message gives the offset."""
     patched("d-npy", "tokens_000001.npy", lambda b: b.replace(b"'<u2'", b"'<i2'"), 65, "tokens_000001.npy: byte 22:",
-            what="npy: the byte of the header")
+            what="npy: the offset in the header")
     patched("d-llmc", "tokens_train_000001.bin", lambda b: b[:8] + b"\1" + b[9:], 65, "tokens_train_000001.bin: byte 8:",
-            what="llmc: the byte of the header")
+            what="llmc: the offset in the header")
     patched("d-megatron", "tokens_000001_text_document.idx", lambda b: b[:34] + b"\xff" + b[35:], 65,
             "tokens_000001_text_document.idx: ", what="megatron: the index")
 
 
 def manifests():
-    """What the manifest says of shards is all looked at; the formats are those of `damage`."""
+    """All facts about shards in the manifest are checked, in a directory that `damage` made."""
     d = "d-npy"
     text = lib.read(d + "/manifest.json").decode()
     shard = manifest(d)["shards"][1]
@@ -128,11 +128,11 @@ def manifests():
              ("the ids in a shard", '"shard_tokens": 4000', '"shard_tokens": 4001', "4001"),
              ("the format", '"format": "npy"', '"format": "raw"', ""),
              ("the total", '"totals": {"train":{"shards":', '"totals": {"train":{"shards":1', "byte"),
-             ("what is no JSON", '"complete": true', '"complete": true,,', "manifest.json")]
+             ("invalid JSON", '"complete": true', '"complete": true,,', "manifest.json")]
     for what, old, new, said in cases:
         old, new = (s.replace(": ", ":") if old not in text else s for s in (old, new))
         if old not in text:
-            lib.ok(False, f"manifest: {what}", f"{old} is not in it")
+            lib.ok(False, f"manifest: {what}", f"the manifest does not contain {old}")
             continue
         patched(d, "manifest.json", lambda b, o=old, n=new: b.decode().replace(o, n, 1).encode(), 65, said, what=f"manifest: {what} changed")
     shards = manifest(d)["shards"]
@@ -141,13 +141,12 @@ def manifests():
     lines[first], lines[first + 1] = lines[first + 1], lines[first]
     patched(d, "manifest.json", lambda b: "\n".join(lines).encode(), 65, "manifest.json", what="manifest: the order of shards")
     del lines[first]
-    patched(d, "manifest.json", lambda b: "\n".join(lines).encode(), 65, "manifest.json", what="manifest: a shard less")
-    lib.ok(len(shards) > 3, "there are some shards")
+    patched(d, "manifest.json", lambda b: "\n".join(lines).encode(), 65, "manifest.json", what="manifest: a missing shard")
+    lib.ok(len(shards) > 3, "there are more than three shards")
 
 
 def tables():
-    """Tables of documents say the same as the shard, even if all checksums are right."""
-    # The checksums are those of a table with another line: made as bpe-shard does, by the program itself.
+    """A changed table of documents is found."""
     d = "d-npy"
     name = "tokens_000001.csv.gz"
     rows = gzip.decompress(lib.read(f"{d}/{name}")).decode().split("\n")
@@ -159,22 +158,22 @@ def tables():
 
 def incomplete(ids):
     shutil.rmtree("part", ignore_errors=True)
-    finds("part", 66, "part: cannot open: No such file", what="a directory that is not there")
+    finds("part", 66, "part: cannot open: No such file", what="a missing directory")
     os.mkdir("part")
     finds("part", 66, "manifest.json", what="a directory without a manifest")
     lib.write("long.txt", lib.read("a.txt") * 8)
     chunks = records.split(lib.must("bpe-chunk", "--inline", "-m", "m.json", "long.txt"))
     some = line.encode("m.json", chunks[:len(chunks) // 2] + [r for r in chunks if line.is_promise(r)])
     code, _, _ = lib.run(["bpe-shard", "-o", "part", "-n", "4000"], some)
-    lib.ok(code == 75 and os.path.exists("part/.work"), "a run that is not complete", code)
-    finds("part", 75, "--resume", what="it is as far as it says, and can go on")
+    lib.ok(code == 75 and os.path.exists("part/.work"), "input that is not complete", code)
+    finds("part", 75, "--resume", what="the shards match the manifest, and the message names --resume")
     some = [f for f in tree("part") if f.endswith(".npy") and not f.startswith(".work")]
-    if lib.ok(len(some) > 1, "it has shards", some):
+    if lib.ok(len(some) > 1, "there are shards", some):
         os.remove("part/" + some[0])
-        finds("part", 66, some[0], what="shards that were there, and are gone")
+        finds("part", 66, some[0], what="a shard that has disappeared")
     shutil.rmtree("empty", ignore_errors=True)
     lib.run(["bpe-shard", "-o", "empty", "--missing=todo"], ids[:len(ids) // 9])
-    finds("empty", 75, "--resume", what="no shard is complete yet")
+    finds("empty", 75, "--resume", what="a directory without a complete shard")
 
 
 # ---- The model, and documents of the corpus ----
@@ -203,33 +202,33 @@ def documents():
             code, out, err = check("x", "-m", "m.json", source)
             edges = len(manifest("x")["shards"]) - 1
             few = edges // 2 if not options or source == "a.wet" else 3 * edges
-            name = f"{what} {' '.join(options)}: documents encoded again"
+            name = f"{what} {' '.join(options)}: documents are encoded again"
             if options and source == "a.txt" and "--shuffle=documents" in options:
                 few = edges // 2
             lib.ok(code == 0 and compared(out) >= few, f"{name} ({compared(out)})", f"{code} {out} {err}")
 
 
 def changed():
-    """The corpus is not that of the shards."""
+    """Another corpus than that of the shards."""
     make("x", "a.jsonl", "--docs", chunk=["--jsonl"])
     rows = lib.read("a.jsonl").split(b"\n")
     first = manifest("x")["shards"][0]["first"]
     os.makedirs("elsewhere", exist_ok=True)
     lib.write("elsewhere/a.jsonl", b"\n".join(rows))
     code, out, err = check("x", "-m", "m.json", "elsewhere/a.jsonl")
-    lib.ok(code == 0 and compared(out) > 3, "a file in another place is known by its name", f"{code} {out} {err}")
+    lib.ok(code == 0 and compared(out) > 3, "a moved file is recognized by its name", f"{code} {out} {err}")
     row = json.loads(rows[0])
     row["text"] = "other " + row["text"]
     lib.write("elsewhere/a.jsonl", b"\n".join([json.dumps(row).encode(), *rows[1:]]))
     finds("x", 65, f"elsewhere/a.jsonl: byte {first['offset']}:", "tokens_000000.npy", more=["-m", "m.json", "elsewhere/a.jsonl"],
-          what="a document that has changed: its place, and its ids")
+          what="a document that has changed: its offset, and the shard")
     lib.write("elsewhere/a.jsonl", b"\n".join(rows[:len(rows) // 2]) + b"\n")
-    finds("x", 65, "elsewhere/a.jsonl", "ends", more=["-m", "m.json", "elsewhere/a.jsonl"], what="a corpus that has become shorter")
-    finds("x", 66, "b.txt", more=["-m", "m.json", "b.txt"], what="a file that is no source")
-    finds("x", 64, "-m", more=["a.jsonl"], what="a file, but no model")
+    finds("x", 65, "elsewhere/a.jsonl", "ends", more=["-m", "m.json", "elsewhere/a.jsonl"], what="a truncated corpus")
+    finds("x", 66, "b.txt", more=["-m", "m.json", "b.txt"], what="a file that is not a source")
+    finds("x", 64, "-m", more=["a.jsonl"], what="a file without a model")
     finds("x", 65, "other.json", "is model", more=["-m", "other.json"], what="another model")
     code, out, err = check("x", "-m", "m.json")
-    lib.ok(code == 0 and compared(out) < 0, "the model alone: no document is encoded", f"{code} {out} {err}")
+    lib.ok(code == 0 and compared(out) < 0, "only the model: no document is encoded", f"{code} {out} {err}")
 
 
 def listed():
@@ -239,7 +238,7 @@ def listed():
     rows = [(s["name"], str(s["tokens"]), str(s["documents"]), str(s["bytes"] + sum(f["bytes"] for f in s["files"]))) for s in m["shards"]]
     lib.ok(code == 0 and not err and [tuple(r.split()[:4]) for r in lines[1:len(rows) + 1]] == rows, "--list: a line for each shard", out.decode() + err)
     total = f"train: {len(rows)} shards, {sum(s['tokens'] for s in m['shards'])} tokens, {sum(s['documents'] for s in m['shards'])} documents,"
-    lib.ok(any(x.startswith(total) for x in lines) and lines[-1] == "complete", "--list: totals, and that it is complete", out.decode())
+    lib.ok(any(x.startswith(total) for x in lines) and lines[-1] == "complete", "--list: totals, and the word complete", out.decode())
     code, out, err = lib.run(["bpe-shard", "--list", "elsewhere"])
     lib.ok(code == 66 and not out and "manifest.json" in err, "--list: no manifest", err)
     for args in (["--list", "x", "-o", "y"], ["--check", "x", "--list", "x"], ["--list", "x", "a.txt"], ["--check", "x", "--resume"], ["-m", "m.json", "-o", "y"]):

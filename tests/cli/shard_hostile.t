@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""shard_hostile.t [SECTION...] - directories of shards that somebody has changed.
+"""shard_hostile.t [SECTION...] - directories of shards that an attacker has changed.
 
-Whatever is in a file's place, each command ends soon, with one line and a documented exit status; no foreign byte comes into a new
-directory, no file outside is changed, and with the file as it was, the same command goes on.
+Whatever replaces a file, each command ends soon, with one line and a documented exit status. No foreign byte gets into a new
+directory, and no file outside is changed. When the file is restored, the same command resumes.
 """
 import contextlib
 import json
@@ -28,7 +28,7 @@ rng = random.Random(seed)
 
 
 def run(*args, data=b"", **more):
-    """As lib.run; a command that hangs has the status None."""
+    """Like lib.run, but the status of a command that hangs is None."""
     try:
         return lib.run(["bpe-shard", *args], data, HANGS, **more)
     except subprocess.TimeoutExpired:
@@ -36,20 +36,20 @@ def run(*args, data=b"", **more):
 
 
 def commands(directory, ids=b""):
-    """What reads a directory: a name, and a function that does it."""
+    """The commands that read a directory: {name: function}."""
     return {"--convert": lambda: run("--convert", "-o", "to", *TO, directory), "--check": lambda: run("--check", directory),
             "--list": lambda: run("--list", directory), "--resume": lambda: run("-o", directory, "--resume", *OPTIONS[directory], data=ids)}
 
 
 def wrong(result, codes, said):
-    """What is wrong with the end of a command that should end with one of these exit statuses, and one line that has `said`."""
+    """None if a command ended with one of these exit statuses and one line that contains `said`; else the problem."""
     code, _, err = result
     good = code in codes and err.count("\n") == 1 and err.startswith("bpe-shard: ") and said in err
     return None if good else f"exit {code}, wanted {codes}, and {said}: {err[:300]}"
 
 
 class Judge:
-    """Many cases that are one test."""
+    """Collects many cases into one test."""
 
     def __init__(self):
         self.bad, self.n = [], 0
@@ -68,7 +68,7 @@ def manifest(directory):
 
 
 def listed(directory):
-    """The names of all files, by shard; last those of the whole directory."""
+    """The names of all files, by shard, then those of the whole directory."""
     m = manifest(directory)
     return [[f["name"] for f in (s, *s.get("files", []))] for s in m["shards"]] + [[f["name"] for f in m.get("files", [])]]
 
@@ -88,7 +88,7 @@ def make(directory, *options):
     return directory
 
 
-# ---- What is in the place of a file ----
+# ---- What can replace a file ----
 
 def bind(path):
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
@@ -101,7 +101,7 @@ KINDS = {"a named pipe": os.mkfifo, "a link to one": lambda p: os.symlink(os.pat
 
 @contextlib.contextmanager
 def replaced(path, put):
-    """Something else is there for a while."""
+    """Replaces a file for a while."""
     os.rename(path, "away")
     try:
         put(path)
@@ -130,13 +130,13 @@ def flip(data):
 # ---- Files of shards ----
 
 def converts(directory, want):
-    """Whether the same conversion goes on, to the end."""
+    """None if the same conversion resumes and completes; else the problem."""
     code, _, err = run("--convert", "-o", "to", *TO, directory)
     return f"then: exit {code}: {err}" if code else tree_difference(want, tree("to"))
 
 
 def not_more(want):
-    """What is in the new directory that is not right, beside the work in progress."""
+    """None if the new directory has, besides work in progress, exactly the right files; else the problem."""
     if not os.path.exists("to"):
         return None
     m = manifest("to")
@@ -147,7 +147,7 @@ def not_more(want):
 
 
 def section_bits():
-    """A bit that changed in any file of any format: all commands that read it name it; a conversion goes on when it is right again."""
+    """A flipped bit in any file of any format: the commands that read the file name it, and a conversion resumes when it is restored."""
     for form in FORMATS:
         for i, options in enumerate((["--docs"], ["--test", "2", "--sha256"])):
             d = make(f"bits-{form}-{i}", "-f", form, "-n", "1500", *options)
@@ -163,11 +163,11 @@ def section_bits():
                     judge(f"after {name}", not_more(want))
                 judge(f"after {name}", converts(d, want))
             shutil.rmtree("to")
-            judge.verdict(f"{form} {' '.join(options)}: a bit of any file", 6)
+            judge.verdict(f"{form} {' '.join(options)}: a flipped bit in any file", 6)
 
 
 def section_kinds():
-    """What is no regular file, or has another length, is said at once; a link to the right file is fine."""
+    """Files that are not regular, or have another length, are reported immediately; links to the right files are fine."""
     for form in FORMATS:
         d = make("kinds-" + form, "-f", form, "-n", "1500", "--docs", *["--test", "1"] * (form in ("dolma", "mds")))
         judge = Judge()
@@ -185,13 +185,13 @@ def section_kinds():
                 judge(f"{command}: {name} is missing", wrong(commands(d)[command](), [66], f"{d}/{name}: "))
             os.rename("gone", f"{d}/{name}")
         shutil.rmtree("to", True)
-        judge.verdict(f"{form}: what is no regular file", 30)
+        judge.verdict(f"{form}: files that are not regular", 30)
         os.mkdir("elsewhere")
         for name in few(d):
             os.rename(f"{d}/{name}", "elsewhere/" + name.replace("/", "-"))
             os.symlink(os.path.abspath("elsewhere/" + name.replace("/", "-")), f"{d}/{name}")
         results = [commands(d)[c]() for c in ("--convert", "--check", "--list")]
-        lib.ok(all(code == 0 for code, _, _ in results), f"{form}: links to the files, elsewhere, are as good as the files", results)
+        lib.ok(all(code == 0 for code, _, _ in results), f"{form}: links to the files are fine", results)
         for path in ("to", "elsewhere"):
             shutil.rmtree(path)
         shutil.rmtree(d)
@@ -200,7 +200,7 @@ def section_kinds():
 # ---- The manifest ----
 
 def chained(m):
-    """The manifest's checksum, made anew, as whoever can write it would."""
+    """Recomputes the manifest's checksum, as an attacker would."""
     c = bytes(16)
     for s in m["shards"]:
         for f in (s, *s.get("files", [])):
@@ -210,7 +210,7 @@ def chained(m):
 
 
 def written(m):
-    """As bpe-shard writes it: a line for each member, and for each shard."""
+    """The manifest as bpe-shard writes it: a line for each member, and for each shard."""
     def one(value):
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     rows = [f'  "{k}": ' + ("[\n    " + ",\n    ".join(map(one, v)) + "\n  ]" if k == "shards" and v else one(v)) for k, v in m.items()]
@@ -218,7 +218,7 @@ def written(m):
 
 
 def hostile(form):
-    """Changes of a manifest: what they are, and a function that makes them."""
+    """Changes of a manifest: a description, and a function that makes the change."""
     def name(to, shard=1, file=None):
         def change(m):
             s = m["shards"][shard]
@@ -226,7 +226,7 @@ def hostile(form):
         return change
 
     def all_named(to):
-        """The name of all shards, as --name has it, too."""
+        """Changes the name of all shards, and the value of --name."""
         def change(m):
             was, m["name"] = m.get("name", "tokens"), to
             for s in m["shards"]:
@@ -260,18 +260,18 @@ def hostile(form):
             yield "a table with another name", name("../secretdir/secret", 1, 0)
         yield "no table", fewer_files
     else:
-        yield "no file of the whole directory", put("files", [])
-        yield "another one", lambda m: m["files"][0].update(name="../secretdir/secret")
-        yield "one twice", lambda m: m["files"].append(m["files"][0])
-    yield "a file more", more_files
-    yield "a first document that began before there was a shard", lambda m: m["shards"][0]["first"].update(continued=True)
+        yield "no files of the whole directory", put("files", [])
+        yield "another file of the whole directory", lambda m: m["files"][0].update(name="../secretdir/secret")
+        yield "a duplicate file of the whole directory", lambda m: m["files"].append(m["files"][0])
+    yield "an extra file", more_files
+    yield "a first document that began before the first shard", lambda m: m["shards"][0]["first"].update(continued=True)
     yield "a document without a source", lambda m: m["shards"][1]["first"].pop("source")
     yield "no last document", lambda m: m["shards"][1].pop("last")
-    yield "no documents, but one goes on", lambda m: (m["shards"][0].pop("first"), m["shards"][0].pop("last"), m["shards"][1]["first"].update(continued=True))
-    yield "a file of the whole directory more", lambda m: m.setdefault("files", []).append({k: m["shards"][0][k] for k in ("name", "bytes", "xxh128")})
-    yield "a shard twice", lambda m: m["shards"].append(m["shards"][1])
-    yield "a shard less", lambda m: m["shards"].pop(1)
-    yield "a type that is none", put("dtype", "auto")
+    yield "no documents, but the next shard continues one", lambda m: (m["shards"][0].pop("first"), m["shards"][0].pop("last"), m["shards"][1]["first"].update(continued=True))
+    yield "an extra file of the whole directory", lambda m: m.setdefault("files", []).append({k: m["shards"][0][k] for k in ("name", "bytes", "xxh128")})
+    yield "a duplicate shard", lambda m: m["shards"].append(m["shards"][1])
+    yield "a missing shard", lambda m: m["shards"].pop(1)
+    yield "an unknown type", put("dtype", "auto")
     yield "another type", put("dtype", "int32" if form in ("npy", "raw", "megatron", "mds") else "uint32")
     yield "more ids than there are bytes", no_ids
     yield "fewer ids", put("tokens", 1, 1)
@@ -280,25 +280,26 @@ def hostile(form):
     yield "another split", put("split", "test", 1)
     yield "a vocabulary that does not fit", lambda m: m["model"].update(vocabulary=1 << 40)
     yield "a separator beyond the vocabulary", lambda m: m["model"].update(separator=400)
-    yield "separators, but none is known", lambda m: m["model"].update(separator=None)
+    yield "separators without a separator token", lambda m: m["model"].update(separator=None)
     yield "a smaller vocabulary", lambda m: m["model"].update(vocabulary=30)
 
 
 def section_manifests():
-    """Names that lead elsewhere, files that do not belong there, numbers that cannot be: no command goes on with such a manifest."""
+    """Names that lead elsewhere, files that do not belong to the directory, impossible numbers: no command accepts such a manifest."""
     os.makedirs("secretdir")
     secret = IDS[:3000]
     lib.write("secretdir/secret", secret)
     for form in FORMATS:
         d = make("m-" + form, "-f", form, "-n", "1500", *["--docs"] * (form != "mds"))
-        lib.ok(written(chained(manifest(d))) == lib.read(d + "/manifest.json").decode(), f"{form}: the manifest, as it is written")
+        lib.ok(written(chained(manifest(d))) == lib.read(d + "/manifest.json").decode(),
+               f"{form}: this test writes the manifest as bpe-shard does")
         judge = Judge()
         for what, change in hostile(form):
             m = manifest(d)
             change(m)
             with changed(d + "/manifest.json", lambda b, m=m: written(chained(m)).encode(errors="surrogateescape")):
                 for command, do in commands(d, IDS).items():
-                    if what not in ("a size", "another type", "fewer ids", "a smaller vocabulary") or command not in ("--list", "--resume"):  # which look at no shard
+                    if what not in ("a size", "another type", "fewer ids", "a smaller vocabulary") or command not in ("--list", "--resume"):  # these two do not read the shards
                         judge(f"{command}: {what}", wrong(do(), [65] if command != "--resume" else [64, 65], d))
                 if os.path.exists("to"):
                     judge(f"after {what}", "there are shards" if manifest("to")["shards"] or set(os.listdir("to")) - {"manifest.json", ".work"} else None)
@@ -312,11 +313,11 @@ def section_manifests():
                 for command, do in commands(d, IDS).items():
                     judge(f"{command}: the manifest is {what}", wrong(do(), [65, 66], d + "/manifest.json: "))
         judge.verdict(f"{form}: a manifest that cannot be trusted", 100)
-        lib.ok(run("--check", d)[0] == 0 and lib.read("secretdir/secret") == secret, "  nothing else has changed")
+        lib.ok(run("--check", d)[0] == 0 and lib.read("secretdir/secret") == secret, "  no other file has changed")
         os.rename(d + "/manifest.json", "elsewhere.json")
         os.symlink(os.path.abspath("elsewhere.json"), d + "/manifest.json")
         results = [do() for do in commands(d, IDS).values()]
-        lib.ok(all(code == 0 for code, _, _ in results), "  a manifest that is a link to its file is fine", results)
+        lib.ok(all(code == 0 for code, _, _ in results), "  a manifest that is a symbolic link is fine", results)
         shutil.rmtree("to")
         shutil.rmtree(d)
 
@@ -324,7 +325,7 @@ def section_manifests():
 # ---- Work in progress ----
 
 def works():
-    """Directories of work that is not done: a name, a function that makes it, and the arguments that go on with it."""
+    """Directories with unfinished work: a name, a function that makes it, and the arguments and input that resume it."""
     half, behind = b"".join(BATCHES[:5]), b"".join(BATCHES[3:])
     yield "in order", lambda: run("-o", "work", "-n", "1500", "--docs", data=half), ["-n", "1500", "--docs", "--resume"], IDS
     yield "backwards", lambda: run("-o", "work", "-n", "1500", data=behind), ["-n", "1500", "--resume"], IDS
@@ -338,15 +339,15 @@ def works():
 
 
 def precious(path):
-    """A link to a file that must stay as it is."""
+    """Makes a link to a file that must not change."""
     os.symlink(os.path.abspath("precious/file"), path)
 
 
 def section_work():
-    """What is in DIR/.work is gone on with only if it is a file, and no link; nothing outside is changed, or made."""
+    """Work is resumed only from regular files in DIR/.work, not from links; nothing outside is changed or created."""
     make("old", "-n", "1500", "--docs", "--test", "1")
     os.mkdir("precious")
-    # Each of these exists at some moment of some work.
+    # Each of these exists at some stage of some work.
     names = ["journal", "lock", "manifest.json", "convert", "convert.new", "index.json", "segment.000001", "segment.000002", "train.000000.data",
              "train.000001.data", "train.000002.docs", "train.000003.data", "train.000003.docs", "train.000003.file1", "train.000004.data", "bucket.000",
              "bucket.017", "bucket.256", "test.000000.data"]
@@ -355,13 +356,13 @@ def section_work():
         shutil.rmtree("work", True)
         first = begin()
         shutil.rmtree("kept", True)
-        if not lib.ok(first[0] in (65, 75) and os.path.isdir("work/.work"), f"{what}: begun", first):
+        if not lib.ok(first[0] in (65, 75) and os.path.isdir("work/.work"), f"{what}: unfinished work", first):
             continue
         shutil.copytree("work", "kept")
         args = ["-o", "work", *more]
         code, _, err = run(*args, data=data)
         want = tree("work")
-        lib.ok(code == 0, f"{what}: goes on", err)
+        lib.ok(code == 0, f"{what}: is resumed", err)
         judge = Judge()
         for name in names:
             for kind, put in places.items():
@@ -376,7 +377,7 @@ def section_work():
                 put(path)
                 code, out, err = run(*args, data=data)
                 where = f"{name} is {kind}"
-                if code == 0:  # it was not needed, or is made anew; a directory stays
+                if code == 0:  # the file was not needed, or was replaced; a directory may remain
                     judge(where, tree_difference(want, {n: b for n, b in tree("work").items() if not n.startswith(".work/")}))
                 else:
                     judge(where, wrong((code, b"", err), [65, 66, 71, 73, 74, 75], ""))
@@ -392,7 +393,7 @@ def section_work():
                     judge(f"a bit of {path}", tree_difference(want, tree("work")) if result[0] == 0 else wrong(result, [65], path))
         kinds = {**KINDS, "a link to a directory": lambda p: os.symlink(os.path.abspath("foreign"), p)}
         for kind, put in kinds.items():
-            if kind == "a directory":  # an empty one is work that was lost
+            if kind == "a directory":  # an empty .work means that the work was lost
                 continue
             shutil.rmtree("work")
             shutil.copytree("kept", "work")
@@ -402,7 +403,7 @@ def section_work():
             judge(f".work is {kind}", wrong(run(*args, data=data), [73], "work"))
             judge(f".work is {kind}", tree_difference(before, tree("foreign")))
             shutil.rmtree("foreign")
-        judge.verdict(f"{what}: what is in DIR/.work", 150)
+        judge.verdict(f"{what}: anything in DIR/.work", 150)
     os.mkdir("foreign")
     for name in ("a", "b", "train.000000.data"):
         lib.write("foreign/" + name, name)
@@ -418,7 +419,7 @@ def section_work():
     lib.write("foreign/00000_unshuffled.ds", b"precious")
     judge("a directory of a split", wrong(run("-o", "to", "-f", "datatrove", "--test", "1", "-n", "1500", "--resume", data=IDS), [73], "to/train"))
     judge("a directory of a split", None if lib.read("foreign/00000_unshuffled.ds") == b"precious" else "a foreign file was changed")
-    judge.verdict("a link to a directory is no directory of our own")
+    judge.verdict("links to directories are not followed")
 
 
 SECTIONS = [section_bits, section_kinds, section_manifests, section_work]

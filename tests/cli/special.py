@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""special.py SEED CASES - random special tokens and texts, counted, and split by Python in the same way."""
+"""special.py SEED CASES - compares the counts of texts with random special tokens with Python's."""
 import random
 import re
 import sys

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# bpe-view shows every record as text, and --check tells whole streams from damaged and incomplete ones.
+# bpe-view shows every record as text. --check distinguishes complete streams from damaged and incomplete ones.
 . "$(dirname "$0")/../lib.sh"
 
-# check CODE PATTERN NAME: bpe-view --check of standard input.
+# check CODE PATTERN NAME: runs bpe-view --check on standard input.
 check() {
     bpe-view --check >check.out 2>check.err
     is "$?" "$1" "--check, exit $1: $3" || sed 's/^/# /' check.err
-    like "$(cat check.out check.err)" "$2" "  and says so"
+    like "$(cat check.out check.err)" "$2" "  with the message"
 }
 
 tab=$'\t'
-text 4 30000 >in.txt # once, for Python takes a while
+text 4 30000 >in.txt # made only once, because Python is slow
 
-# made NAME...: in.txt, and records of these names, each made of those that come before it.
+# made NAME...: makes in.txt and the records with these names; each may need those before it.
 made() {
     local name
     cp ../in.txt .
@@ -34,13 +34,13 @@ made() {
 
 words_as_text() {
     is "$(printf 'x\\\t\n\r\x01\x7Fé🙂' | bpe-chunk -p bytes | bpe-count | bpe-sum | bpe-view | grep -v '^#')" "1${tab}x\\\\\\t\\n\\r\\x01\\x7Fé🙂" \
-        "escapes, and other UTF-8 as it is"
+        "escapes; other UTF-8 is unchanged"
     is "$(printf 'a\302\233b\302\240' | bpe-chunk -p bytes | bpe-count | bpe-sum | words)" "1${tab}a\\xC2\\x9Bb$(printf '\302\240')" \
-        "  and of the control characters beyond ASCII, which terminals obey"
+        "  also escapes control characters beyond ASCII, which terminals obey"
     is "$(printf 'b a b b<|endoftext|>a' | bpe-chunk | bpe-count | bpe-sum | words)" "1${tab} a
 2${tab} b
 1${tab}a
-1${tab}b" "counts of a sum come sorted by bytes"
+1${tab}b" "the counts of a sum are sorted by bytes"
 }
 
 read_back() {
@@ -66,13 +66,13 @@ code, counts, err = run(["bpe-count"], chunks)
 code, total, err = run(["bpe-sum"], counts)
 open("long", "w").write("same" if view(total) == {long: 1} else "different")
 PY
-    is "$(cat escapes)" same "every character can be read back"
-    is "$(cat long)" same "and a pretoken that takes several records"
+    is "$(cat escapes)" same "every escaped character can be read back"
+    is "$(cat long)" same "also a pretoken in several records"
 }
 
 shows_chunks() {
     made ranges chunks failed
-    like "$(bpe-chunk -p llama3 in.txt | bpe-view)" "* pattern=cl100k special*" "an alias of a pattern does not travel"
+    like "$(bpe-chunk -p llama3 in.txt | bpe-view)" "* pattern=cl100k special*" "records have a pattern's name, not its alias"
     like "$(bpe-view <ranges)" "# promise run=* pattern=gpt2 special=<|endoftext|>
 #  source number=0 name=in.txt invalid=error bytes=$(wc -c <in.txt)
 # range run=* pattern=gpt2 special=<|endoftext|> promised=*
@@ -93,7 +93,7 @@ shows_rules() {
     like "$(bpe-chunk --inline --jsonl=a.b --on-error=skip -e '\s|\S+' in.jsonl | bpe-view)" \
         "# chunk run=* regex=*s|*S+ special=<|endoftext|> invalid=error jsonl=a.b on-error=skip * line=1
 $tab{\"a\": {\"b\": \"x y\"}}*
-# promise *" "rules of a regex and JSON"
+# promise *" "the rules for a regex and JSON"
 }
 
 shows_counts() {
@@ -105,8 +105,8 @@ shows_counts() {
     like "$(bpe-view sum | grep '^#')" "# summary batch=* pattern=gpt2 * words-records=* pretokens=*
 #  run id=* bytes=$(wc -c <in.txt) complete" "a summary"
     is "$(bpe-view sum | grep -v '^#' | awk -F'\t' '{n += $1} END {print n}')" "$(bpe-view sum | sed -n 's/.*pretokens=//p')" \
-        "counts add up to what the summary says"
-    is "$(bpe-view sum counts | wc -l)" "$(cat sum counts | bpe-view | wc -l)" "several files are one stream"
+        "counts add up to the number in the summary"
+    is "$(bpe-view sum counts | wc -l)" "$(cat sum counts | bpe-view | wc -l)" "several files are read as one stream"
 }
 
 # ---- What it checks ----
@@ -130,17 +130,17 @@ parts() {
     bpe-view --check chunks1 chunks2 >out
     is $? 0 "  and in two files"
     check 0 "complete: *" "counts of two workers" < <(cat counts2 counts1)
-    check 0 "complete: *" "a batch that came twice" < <(cat counts2 counts1 counts2)
+    check 0 "complete: *" "a duplicate batch" < <(cat counts2 counts1 counts2)
 }
 
 incomplete() {
     made ranges counts chunks chunks1 chunks2 counts1 counts2 failed
     check 75 "bpe-view: *" "nothing" </dev/null
     check 75 "bpe-view: *" "no promise" < <(grep -av $'^\xFF1P' chunks)
-    check 75 "bpe-view: in.txt: bytes 0-* *" "a chunk is missing" <chunks2
-    check 75 "bpe-view: in.txt: bytes 0-* *" "a worker's counts are missing" <counts2
-    check 75 "bpe-view: *" "the rest is missing" <counts1
-    check 75 "bpe-view: in.txt: bytes 0-*" "a promise alone" < <(tail -n 1 ranges)
+    check 75 "bpe-view: in.txt: bytes 0-* *" "a missing chunk" <chunks2
+    check 75 "bpe-view: in.txt: bytes 0-* *" "missing counts of a worker" <counts2
+    check 75 "bpe-view: *" "a missing rest" <counts1
+    check 75 "bpe-view: in.txt: bytes 0-*" "only a promise" < <(tail -n 1 ranges)
     check 75 "bpe-view: *" "a partial sum" < <(bpe-sum --partial counts2 2>/dev/null)
     check 75 "bpe-view: *" "counts without their commit" < <(LC_ALL=C grep -av $'^\xFF1K' counts)
     check 66 "bpe-view: empty.jsonl: cannot open: No such file or directory" "a failure" <failed
@@ -173,7 +173,7 @@ PY
             bpe-view "cut.$i" >out 2>err
             [ "$? $(wc -l <err)" = "65 1" ] && shown=$((shown + 1))
         done
-        is "$flipped $torn $shown" "12 12 12" "a flipped bit, a cut record: exit 65 and the place ($f)"
+        is "$flipped $torn $shown" "12 12 12" "a flipped bit, a cut record: exit 65 with the offset ($f)"
     done
 }
 
@@ -181,7 +181,7 @@ no_records() {
     made ranges chunks chunks1
     check 65 "bpe-view: standard input: byte 0: *" "text" <in.txt
     check 65 "bpe-view: standard input: byte $(wc -c <ranges): *" "text after records" < <(cat ranges in.txt)
-    check 65 "bpe-view: *" "a chunk that came twice" < <(cat chunks chunks1)
+    check 65 "bpe-view: *" "a duplicate chunk" < <(cat chunks chunks1)
 }
 
 compressed() {
@@ -196,14 +196,14 @@ compressed() {
         "a cut compressed file"
 }
 
-# ---- The page of the format ----
+# ---- The manual page of the format ----
 
 page() {
     local page=$TOP/man/bpe-records.5
     grep -E '^([0-9a-f]{4} )+[0-9a-f]{2,4}$' "$page" | xxd -r -p >example
     sed -n '/^# chunk run=/,/^\.Ed/p' "$page" | sed '/^\.Ed/d; s/\\e/\\/g' >want
     bpe-view example >got
-    same got want "the example of bpe-records(5) is as bpe-view shows it"
+    same got want "bpe-view shows the example of bpe-records(5) as the page does"
 }
 
 for cases in words_as_text read_back shows_chunks shows_rules shows_counts whole parts incomplete damaged no_records compressed \

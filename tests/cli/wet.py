@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""wet.py SEED - the documents of WET files, written here from the description of WARC (ISO 28500), are those of the same
-texts in JSON Lines; and what is wrong in their frame is told with its place.
+"""wet.py SEED - compares WET files, written here from the specification of WARC (ISO 28500), with the same texts in JSON Lines.
+Errors in the framing are reported with their offset.
 """
 import gzip
 import json
@@ -16,7 +16,7 @@ PARTS = ["the cat", " sat", "\n", "\r\n", "\r\n\r\nWARC/1.0\r\n", "é", "日本"
 
 
 def record(rng, kind, block, end=b"\r\n"):
-    """One record; names of fields in any case, in any order."""
+    """A record with its fields in any order, their names in any case."""
     fields = [b"WARC-Type: " + kind, b"Content-Length:" + rng.choice([b" ", b"", b"\t "]) + str(len(block)).encode(),
               b"WARC-Target-URI: http://example.org/?a:b", b"WARC-Date: 2026-01-01T00:00:00Z", b"Content-Type: text/plain",
               b"X-Folded: one" + end + b" Content-Length: 7"]
@@ -72,14 +72,14 @@ def one(number):
 
 
 def count(data, *how):
-    """(exit status, message) of bpe-count on this text by name "in"."""
+    """(exit status, message) of bpe-count on this text, in a file named "in"."""
     lib.write("in", data)
     code, _, err = lib.run(["bpe-count"], lib.must("bpe-chunk", "--wet", *how, "in"))
     return code, err.strip()
 
 
 def cut_off():
-    """Cut anywhere but between records, it is an error; and so is a byte too many or too few."""
+    """A file that is cut off anywhere except between records is an error."""
     rng = random.Random(seed)
     records = [record(rng, b"conversion", b"The cat.\n"), record(rng, b"metadata", b"x"), record(rng, b"conversion", b"The dog.")]
     data, borders = b"".join(records), {0}
@@ -115,30 +115,32 @@ good = a_record(TYPE, LENGTH)
 lib.ok(count(good * 3) == (0, ""), "a small file")
 lib.ok(count(good + b"\r\n\r\n" + good) == (0, ""), "more empty lines between records")
 n = len(good)
-wrong("no WARC at all", b"The cat sat.\n", '0: "The cat sat." where a WARC record should begin (WARC/1.0)')
+wrong("text that is not WARC", b"The cat sat.\n", '0: "The cat sat." where a WARC record should begin (WARC/1.0)')
 wrong("an empty line first", b"\nThe cat sat.\n", "0: an empty line where a WARC record should begin (WARC/1.0)")
 wrong("text after a record", good + b"The cat", f'{n}: "The cat" where a WARC record should begin (WARC/1.0)')
-wrong("a block longer than said", good + a_record(TYPE, LENGTH, block=b"abcdef") + good,
+wrong("a block longer than Content-Length", good + a_record(TYPE, LENGTH, block=b"abcdef") + good,
       f'{2 * n - 4}: "def" after the block of a WARC record, '
       "where two line ends should be: Content-Length is wrong")
-wrong("one end of a line only", good + a_record(TYPE, LENGTH, end=b"\r\n") + good,
+wrong("only one line end after a block", good + a_record(TYPE, LENGTH, end=b"\r\n") + good,
       f'{2 * n - 2}: "WARC/1.0" after the block of a WARC record, '
       "where two line ends should be: Content-Length is wrong")
 wrong("the file ends after a block", good + good[:-4], f"{2 * n - 4}: cut off after the block of a WARC record")
-wrong("  after one end of a line", good + good[:-1], f"{2 * n - 2}: cut off after the block of a WARC record")
+wrong("  after one line end", good + good[:-1], f"{2 * n - 2}: cut off after the block of a WARC record")
 wrong("  in the first word", good + good[:3], f"{n}: cut off in the header of a WARC record")
 wrong("no length", good + a_record(TYPE), f"{n}: a WARC record without Content-Length")
 wrong("no type", good + a_record(LENGTH), f"{n}: a WARC record without WARC-Type")
-wrong("no number", a_record(TYPE, b"Content-Length: 3x"), '0: a WARC record with Content-Length "3x", which is not a number of bytes')
-wrong("a negative one", a_record(TYPE, b"Content-Length: -3"), '0: a WARC record with Content-Length "-3", which is not a number of bytes')
-wrong("a huge one", a_record(TYPE, b"Content-Length: " + b"9" * 30),
+wrong("a length that is not a number", a_record(TYPE, b"Content-Length: 3x"),
+      '0: a WARC record with Content-Length "3x", which is not a number of bytes')
+wrong("a negative length", a_record(TYPE, b"Content-Length: -3"),
+      '0: a WARC record with Content-Length "-3", which is not a number of bytes')
+wrong("a huge length", a_record(TYPE, b"Content-Length: " + b"9" * 30),
       f'0: a WARC record with Content-Length "{"9" * 30}", which is not a number of bytes')
 wrong("two lengths", a_record(TYPE, LENGTH, b"Content-Length: 4"), "0: a WARC record with two values of Content-Length")
-wrong("segments", a_record(TYPE, LENGTH, b"WARC-Segment-Number: 1"), "0: a segmented WARC record, which is not supported")
-wrong("a line that is no field", a_record(TYPE, LENGTH, b"nonsense"),
+wrong("a segmented record", a_record(TYPE, LENGTH, b"WARC-Segment-Number: 1"), "0: a segmented WARC record, which is not supported")
+wrong("a line that is not a field", a_record(TYPE, LENGTH, b"nonsense"),
       '0: a WARC record with the line "nonsense" in its header, which is not a field')
 wrong("an endless header", good + a_record(TYPE, b"X: " + b"x" * 70000, LENGTH), f"{n}: a WARC record whose header has more than 65536 bytes")
-wrong("a huge block that is not there", good + a_record(TYPE, b"Content-Length: 123456789012345678"),
+wrong("a missing huge block", good + a_record(TYPE, b"Content-Length: 123456789012345678"),
       f"{n}: cut off in a WARC record: 123456789012345671 bytes of its block are missing")
 wrong("invalid UTF-8", good + a_record(TYPE, LENGTH, block=b"a\xe9c"), f"{2 * n - 6}: invalid UTF-8 (0xE9); see --invalid")
 sys.exit(lib.done())

@@ -3,9 +3,9 @@
 . "$(dirname "$0")/../lib.sh"
 random_seed
 python3 -B "$TOP/tests/cli/wet.py" "$SEED" >wet.out
-ok $? "random records, and what is wrong (seed $SEED)" || grep -A5 '^not' wet.out | sed 's/^/# /'
+ok $? "random records, and errors (seed $SEED)" || grep -A5 '^not' wet.out | sed 's/^/# /'
 
-# Long blocks in little memory: documents, and others.
+# Long blocks in little memory, of documents and of other records.
 python3 -c '
 import sys
 line = b"All work and no play makes Jack a dull boy. " * 20 + b"\n"
@@ -17,9 +17,9 @@ for kind in (b"conversion", b"response", b"conversion"):
 text 4 50000 | line >model.json 2>/dev/null
 bpe-chunk --wet long.wet >long.chunks
 is "$(bpe-view long.chunks | grep -c '^# range')" 1 "a file is one piece"
-is "$(bpe-count long.chunks | words | grep -P '^\d+\t Jack$')" $'2400000\t Jack' "records of 50 MB: all documents, and no others"
+is "$(bpe-count long.chunks | words | grep -P '^\d+\t Jack$')" $'2400000\t Jack' "records of 50 MB: only documents are counted, completely"
 if sanitized; then
-    skip "  in less than 40 MB" "memory of a build with sanitizers"
+    skip "  in less than 40 MB" "sanitizers take more memory"
 else
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-count long.chunks)
     ok $((peak > 40000)) "  in less than 40 MB ($peak KiB)"
