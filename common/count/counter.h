@@ -1,5 +1,5 @@
 /* counter.h - counts the pretokens of text: a pretokenizer whose pretokens go to a table. A counter is for one set of
- * rules. All sources of a run share it, because how a source is read does not change what a pretoken counts. */
+ * rules. All sources of a run share it, because how a source is read does not affect how its pretokens are counted. */
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 

@@ -333,7 +333,7 @@ int external_merge_add(struct external_merge *r, const struct sorted_input *inpu
     return 0;
 }
 
-/* Merges the first inputs into a segment: as many as are needed so that all the rest can be merged at a time, up to
+/* Merges the first inputs into a segment: enough of them that the rest can be merged in one step, but at most
  * fan_in. */
 static int merge_inputs(struct external_merge *r, struct err *e)
 {

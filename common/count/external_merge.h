@@ -57,8 +57,8 @@ int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t m
 int external_merge_add(struct external_merge *r, const struct sorted_input *input, struct err *e);
 
 /* Passes every distinct pretoken of all segments, inputs and the table to `consume`, sorted by bytes, with the sum of
- * its counts. Stops with -1 when it returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are
- * borrowed during the call. The table is sorted, as by external_merge_spill. */
+ * its counts. Stops with -1 when `consume` returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens
+ * are borrowed during the call. The table is sorted, as by external_merge_spill. */
 int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e);
 

@@ -1,9 +1,9 @@
 /* sorted_sums.c - see sorted_sums.h.
  *
- * While a batch is in order, its words are stored too, until their extent is large enough: merging very many small
- * extents would be slower than a table. Then the stored words are dropped, and from there on after each record. Words
- * after the extent are stored, and count in addition to it. An extent never ends inside a long pretoken, because only
- * the last part may show whether that is in order. */
+ * While a batch is in order, its words are stored, too, until their extent is large enough: merging very many small
+ * extents would be slower than a table. From then on, the extent grows with each record, and the stored words are
+ * dropped. Words after the extent are stored, and count in addition to it. An extent never ends inside a long pretoken,
+ * because only the last part may show whether the pretoken is in order. */
 #include "count/sorted_sums.h"
 
 #include "count/sorted_extent.h"

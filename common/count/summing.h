@@ -1,5 +1,5 @@
 /* summing.h - adds up counts within a memory limit: takes records of counts and sums, in any order and number, and
- * gives each distinct pretoken of those that count.
+ * returns each distinct pretoken of those that count, with its sum.
  *
  * The ledger decides what counts and whether it is complete. What does not fit in memory goes to sorted segments on
  * disk.
@@ -36,7 +36,7 @@ void summing_free(struct summing *s);
 int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
                 struct err *e);
 
-/* Whether nothing was added; false also if only reading a sum could tell. */
+/* Whether nothing was added; also false if it would take reading a sum to find out. */
 bool summing_is_empty(const struct summing *s);
 
 /* After all input: like external_merge_merge. */

@@ -114,7 +114,7 @@ int table_init(struct table *t, struct err *e)
         table_free(t);
         return err_mem(e, "the count table", table_slots(FIRST_SHIFT) * sizeof *t->slots24);
     }
-    /* Each table has its own secrets. With the same hash, pretokens that come in the order of another table's slots,
+    /* Each table has its own secrets. With shared secrets, pretokens that come in the order of another table's slots,
      * such as those of counts records, would fill one part of this table first, and collide until it has grown. */
     static uint64_t n_tables;
     uint64_t seed = hash_bytes(&n_tables, sizeof n_tables, hash_secret());

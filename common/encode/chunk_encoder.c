@@ -140,7 +140,7 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
     return write_ids(c, x->begin < x->end ? &tail : NULL, false, e);
 }
 
-/* After a failure, writes the ids from before it. A second failure does not replace the first. */
+/* After a failure, writes the ids that were made before it. A second failure does not replace the first. */
 static int end_record(void *ctx, bool failed, struct err *e)
 {
     struct chunk_encoder *c = ctx;

@@ -9,8 +9,8 @@
  *     become one. These positions do not overlap.
  * The result is the same as from merging them one by one, because a merge at one position makes no new position of the
  * same or a lower rank: new pairs have the result as a part, and in a regular model their merges rank higher. Only the
- * merges of exceptions may not (merge_table.h), so every pair that occurs is looked up, even if it exists only for a
- * moment.
+ * merges of exceptions may rank lower (merge_table.h), so every pair that occurs is looked up, even if it exists only
+ * for a moment.
  */
 #ifndef BPE_ENCODE_ENCODE_REPEATS_H
 #define BPE_ENCODE_ENCODE_REPEATS_H

@@ -4,10 +4,11 @@
  *   lines12           up to 11 bytes (97 of 100 in English): a cache line holds three of them
  *   sets24            12 to 23 bytes: a set of two cache lines holds four
  *   hash_index_long   longer ones, with their bytes in `bytes`
- * In a line or set, a pretoken that was found moves forward by one slot; a new one gets the last slot but one, and the
- * last is forgotten. So frequent pretokens remain and those that occur once disappear, and the first two tables are
- * never full; they are emptied when their lists of ids are. The third table is emptied when it is full, together with
- * its own lists, which are long and rarely needed again. All tables start small and have a maximum size.
+ * In a line or set, a pretoken that was found moves forward by one slot. If there is no free slot for a new one, it
+ * gets the second-to-last slot; the pretoken from there moves to the last, whose pretoken is forgotten. So frequent
+ * pretokens remain, those that occur once disappear, and the first two tables are never full. They are emptied when
+ * their lists of ids are. The third table is emptied when it is full, together with its own lists, which are long and
+ * rarely needed again. All tables start small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
@@ -74,7 +75,8 @@ void id_cache_free(struct id_cache *c); /* a zeroed cache is fine */
  * memory. */
 int id_cache_make_room(struct id_cache *c, size_t n, struct err *e);
 
-/* Whether a pretoken is in the cache, and its value: of up to 11 bytes, in this line; of 12 to 23 bytes; longer. */
+/* Look up a pretoken of up to 11 bytes (in this line), of 12 to 23 bytes, or of more. If it is in the cache, they
+ * return true and set *value. */
 bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value);
 bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value);
 bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value);
@@ -97,8 +99,8 @@ void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uin
  *
  * The ids of most pretokens fit into a value of 8 bytes: four of 2 bytes, or two of 4. They are in memory order,
  * followed by all ones. If the first id is all ones, the ids are in a list, and the rest of the value is the index
- * where it begins. (An id that is all ones has a list.) So writing the ids of a pretoken takes a store of 8 bytes, and
- * an advance by the bytes in use. */
+ * where it begins. (A pretoken with such an id always has a list.) So writing the ids of a pretoken takes a store of 8
+ * bytes, and an advance by the bytes in use. */
 
 enum { VALUE_BYTES = 8 };
 

@@ -91,7 +91,7 @@ static int say(const void *turns, size_t n, struct err *e)
     return said == (ssize_t)n ? 0 : nobody(e);
 }
 
-/* Receives turns; unless `wait`, there may be none. */
+/* Receives turns. With `wait`, it waits for one. */
 static int hear(struct id_writer *w, bool wait, struct err *e)
 {
     char turns[64];

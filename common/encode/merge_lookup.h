@@ -41,7 +41,7 @@ struct merge_lookup {
     uint64_t odd[2];              /* secrets of the hash */
     size_t longest;               /* length of the longest token that may be found, in bytes */
     unsigned char *both;          /* buffer for the bytes of two tokens that may together be a third */
-    void *room;                   /* working memory of word_encoder_best */
+    void *room;                   /* working memory for word_encoder_best */
 };
 
 /* The model is borrowed until merge_lookup_free; it must have its index (model_index) if it is by_rank or

@@ -26,9 +26,9 @@
 
 enum {
     PAIR_SLOTS = 4,
-    PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next free one of this many */
+    PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in one of the PAIR_BUCKETS - 1 after it */
     MERGE_RANK_BITS = 21, /* maximum bits of a rank */
-    MERGES_MAX = (1 << MERGE_RANK_BITS) - 2, /* as many merges as these bits allow; all ones is none */
+    MERGES_MAX = (1 << MERGE_RANK_BITS) - 2, /* as many merges as these bits allow; all ones means none */
     FIRST_MERGED = 256,                      /* the symbol of the first merge */
 };
 
@@ -48,8 +48,8 @@ struct pair_bucket {
  * rank are in `low`. */
 struct byte_pair {
     uint16_t rank;   /* UINT16_MAX: they do not merge */
-    uint16_t before; /* no merge of a lower rank takes only the second byte as the right part after the first */
-    uint16_t after;  /* no merge of a lower rank takes only the first byte as the left part before the second */
+    uint16_t before; /* no merge of a lower rank joins a token that ends with the first byte and the lone second byte */
+    uint16_t after;  /* no merge of a lower rank joins the lone first byte and a token that begins with the second */
     uint16_t low;
 };
 
@@ -68,9 +68,9 @@ struct merge_table {
     uint32_t *symbol;              /* by id, or NO_SYMBOL */
     struct byte_triple *triple;    /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
     size_t n;                      /* number of merges that were put */
-    unsigned pair_bits;            /* bits of a pair of symbols; the hash has this many, from the highest down */
+    unsigned pair_bits;            /* bits of a pair of symbols; the hash has this many, in its highest bits */
     uint64_t odd[2];               /* secrets of the hash */
-    bool exact;                    /* bucket and tag, without two bits, are the whole hash */
+    bool exact;                    /* bucket and tag, minus two bits for merge_table_moved, have the whole hash */
     struct symbol_pair *exception; /* pairs of rank 0 whose merge is not that of pair[0] */
     size_t n_exceptions, cap_exceptions;
     uint32_t *shadowed; /* merges that are not in the table because others have the same tag */
@@ -95,7 +95,7 @@ void merge_table_bounds(struct merge_table *t, uint32_t from);
  * of memory; call merge_table_free in any case. */
 int merge_table_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
 
-/* Makes a pair of tokens an exception: it gets rank 0, so it is merged first and then proves to have the rank of
+/* Makes a pair of tokens an exception: it gets rank 0, so its turn comes first, and it is found to have the rank of
  * another pair. Call it after all merges were put; the first of them must have parts without symbols. -1: out of
  * memory. */
 int merge_table_exception(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);

@@ -9,7 +9,7 @@
 
 #define NOT_MADE UINT32_MAX
 
-enum { MERGES_PER_EXCEPTION = 16 }; /* with more exceptions, a model is not regular, as too many words would meet one */
+enum { MERGES_PER_EXCEPTION = 16 }; /* a regular model has at least this many: few words may meet an exception */
 
 /* ---- The merges that can happen ---- */
 

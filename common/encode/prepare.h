@@ -21,8 +21,8 @@
  * everything happened as with R.
  *   - If l or r is neither a byte nor made by a merge in R, it does not occur.
  *   - If both are made by merges of lower ranks, encoding t's bytes with the merges of lower ranks in R did not end
- *     with l and r. So before any merge of a higher rank, these are adjacent only if they are separated again, and
- *     after it they never become adjacent. (If t was too long to be encoded, the last case applies.)
+ *     with l and r. So before a merge of a higher rank happens, l and r can be adjacent only until a merge takes one of
+ *     them, and after it they never become adjacent. (If t was too long to be encoded, the last case applies.)
  *   - If one is made by a merge in R of a higher rank, and R has a merge that makes t, then encoding t's bytes with R
  *     passes through l and r and ends with t, so R has the merge of l and r: a contradiction.
  *   - If one is made by a merge in R of a higher rank, and R has no merge that makes t, the merge can happen. (Llama 3

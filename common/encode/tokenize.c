@@ -54,8 +54,9 @@ static int pretokens(void *ctx, const unsigned char *text, size_t start, const u
     return t->ids.n >= MANY ? t->flush(t->ctx, e) : 0;
 }
 
-/* Ends the document with a separator that ends at byte `end` of the text passed. For a JSON string its offset in the
- * source is not known, so the documents of one line begin at the line's first bytes, one byte each. */
+/* Ends the document with a separator that ends at byte `end` of the text passed. In a JSON string, that offset in the
+ * source is not known, so the documents of a line, except the last, are recorded as one byte each, from the first byte
+ * of the line on. */
 static int separate(struct tokenize *t, size_t end, struct err *e)
 {
     uint64_t at = t->decoded ? t->begin + 1 : t->place->begin + t->used + end;

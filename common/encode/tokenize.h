@@ -28,7 +28,7 @@ struct tokenize {
     struct encoder *encoder;          /* borrowed */
     uint32_t *special_id;             /* the ids of the special tokens, in the order given */
     size_t separator; /* index of the special token that ends a document; n_special: one that is not recognized in text;
-                         SIZE_MAX: none, or (EOT_NONE) any */
+                         SIZE_MAX: no token ends a document or, with EOT_NONE, every special token does */
     uint32_t eot_id;  /* the id that is written as the separator */
     enum tokenize_eot eot;
     const struct model *refuse; /* the model whose special tokens are an error; NULL: they are not */
@@ -37,7 +37,7 @@ struct tokenize {
     bool in_document;           /* inside a document that has begun and not ended */
     bool some;                  /* a document has begun in this text */
     struct ids ids;             /* the ids so far; flush consumes them and sets n to 0 */
-    struct document_mark *mark; /* documents that ended; n_ids counts these ids; flush sets n_marks to 0 */
+    struct document_mark *mark; /* documents that ended; n_ids: where each ends in ids; flush sets n_marks to 0 */
     size_t n_marks, cap_marks;
     struct buf id_text; /* their document ids, one after the other; flush sets the marks' pointers and empties it */
     /* Offsets in the source. */

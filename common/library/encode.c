@@ -74,7 +74,7 @@ static void job_fail(struct job *j, uint64_t text, const struct err *e)
     atomic_store(&j->stopped, true);
 }
 
-/* Moves the ids of one array to the end of another; from keeps memory for more ids. -1: out of memory. */
+/* Moves the ids of one array to the end of another; *from keeps memory for more ids. -1: out of memory. */
 static int append(struct ids *to, struct ids *from, struct err *e)
 {
     if (!to->n) {
@@ -92,8 +92,8 @@ static int append(struct ids *to, struct ids *from, struct err *e)
     return 0;
 }
 
-/* Takes the ids of a group and appends those of all groups that now follow each other to j->ids. *ids is empty then; it
- * keeps its memory if the group's ids were appended. -1: out of memory. */
+/* Stores the ids of a group, then appends those of all groups that are next in order and done to j->ids. *ids is empty
+ * afterwards; it keeps its memory if the group's ids were appended. -1: out of memory. */
 static int gather(struct job *j, struct group *g, struct ids *ids, struct err *e)
 {
     int rc = 0;

@@ -131,7 +131,7 @@ void character_model_free(struct character_model *c)
     *c = (struct character_model){0};
 }
 
-/* From the end, because the ids may become more. */
+/* It expands from the end, because the ids may take more room than before. */
 static size_t expand_bytes(const struct character_model *c, uint32_t *id, size_t n)
 {
     const uint32_t own = c->model->n_ids;

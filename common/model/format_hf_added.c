@@ -83,7 +83,8 @@ int hf_read_added_tokens(struct hf_reader *in)
 }
 
 /* Added tokens that are "normalized" are found in the normalized text, and Prepend and Replace also change their
- * content. In that text, spaces beside them are no longer white space; with Prepend, they begin with U+2581. */
+ * content. In that text, spaces beside such tokens are no longer white space; with Prepend, the tokens begin with
+ * U+2581. */
 static int check_normalized(struct hf_reader *in)
 {
     const struct hf_metaspace *s = &in->metaspace;

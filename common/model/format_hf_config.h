@@ -3,8 +3,8 @@
  *
  *   - tokenizer_config.json: eos_token, pad_token and so on; the names of more special tokens; tokens with their ids,
  *     added_tokens_decoder; the class; split_special_tokens, which must not be true;
- *   - only without added_tokens_decoder: special_tokens_map.json, whose tokens replace those (but no string whose role
- *     is none of enum hf_role), and added_tokens.json, a map from tokens to ids.
+ *   - only without added_tokens_decoder: special_tokens_map.json, whose tokens replace those of tokenizer_config.json
+ *     (except strings with a role that is not in enum hf_role), and added_tokens.json, a map from tokens to ids.
  */
 #ifndef BPE_MODEL_FORMAT_HF_CONFIG_H
 #define BPE_MODEL_FORMAT_HF_CONFIG_H

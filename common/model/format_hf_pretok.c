@@ -35,8 +35,9 @@ static const char *const step_keys[] = {
 };
 
 /* The character classes of tokenizers 0.23.3, whose parts use different versions of Unicode; found by trying all
- * characters. Punctuation: that of Unicode 8 and the ASCII symbols, minus what became punctuation later. Whitespace: \w
- * of the regex crate, Unicode 16. White space is the same in all versions. */
+ * characters. Punctuation: the ASCII symbols and the punctuation of Unicode 8, which is that of Unicode 16 without
+ * later additions and with two characters that left it. Whitespace: \w of the regex crate, Unicode 16. White space is
+ * the same in all versions. */
 #define PUNCTUATION                                                                                                    \
     "[!-/:-@\\[-`{-~\\p{P}\\x{166D}\\x{111C9}](?<!["                                                                   \
     "\\x{61D}\\x{9FD}\\x{A76}\\x{C77}\\x{C84}\\x{1B4E}-\\x{1B4F}\\x{1B7D}-\\x{1B7F}"                                   \

@@ -156,7 +156,7 @@ static inline bool model_is_unsplit(const struct model *m)
 int model_decode(const struct model *m, uint32_t id, bool first, struct buf *out, struct err *e);
 
 /* A 64-bit hash of the model, by which records identify the model that made their ids. Two models with the same
- * fingerprint have the same tokens, each with the same id and in both or neither of the vocabularies, and make them in
+ * fingerprint have the same tokens, each with the same id, and in both vocabularies or in neither. They make them in
  * the same order: in the order of their ids or, if the results of the merges are in another order, by the same merges.
  * So a model and its conversion to any other format have the same fingerprint, on every machine. It does not cover the
  * pattern, which tokens are special, and ignore_merges; nor, if tokens are made in the order of their ids, the two

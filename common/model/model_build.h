@@ -51,8 +51,8 @@ int build_tokens_end(struct build *b); /* call before tokens are looked up (mode
 
 /* build_merge_room allocates memory for the two tokens of a merge, of n bytes at most together (BYTE_LEVEL_PAD more may
  * be written); build_merge adds that merge, whose left token was written first. The tokens of merges are looked up in
- * order, at once if vocab_known (build_tokens_end was called), and at the latest in build_merges_end. That also drops
- * all but the last of equal pairs, as Hugging Face does.
+ * order, immediately if vocab_known (build_tokens_end was called), and at the latest in build_merges_end. That also
+ * drops all but the last of equal pairs, as Hugging Face does.
  */
 unsigned char *build_merge_room(struct build *b, size_t n);
 int build_merge(struct build *b, size_t left_len, size_t right_len);
@@ -73,7 +73,7 @@ int build_pattern(struct build *b, const struct pattern *pattern);  /* its name 
 /* The final checks: all 256 bytes exist (except in models of characters), and special tokens are distinct. Sorts
  * these. */
 int build_end(struct build *b);
-int build_special_end(struct build *b); /* only the latter */
+int build_special_end(struct build *b); /* only the check of special tokens */
 
 /* For a format without flags of added tokens: -1 with EX_USAGE if a token has flags. what: the format's files. */
 int build_refuse_flags(const struct model *m, const char *what, struct err *e);

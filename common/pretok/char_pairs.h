@@ -7,7 +7,7 @@
  * and the tokens of the two sides are those of the whole. The same holds for any further split. (Two unknown characters
  * that together become one token are never split.)
  *
- * The set may have false positives, each of which costs a split.
+ * The set may have false positives: text is not split there.
  */
 #ifndef BPE_PRETOK_CHAR_PAIRS_H
 #define BPE_PRETOK_CHAR_PAIRS_H

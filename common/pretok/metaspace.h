@@ -29,7 +29,8 @@ struct metaspace {
 /* Whether p[0 .. n) has a U+2581. */
 bool metaspace_in(const unsigned char *p, size_t n);
 
-/* Copies p[0 .. n) with each U+2581 as a space; `to` has room for n bytes, and may be p. Returns the length. */
+/* Copies p[0 .. n), with a space for each U+2581, to `to`, which has room for n bytes and may be p. Returns the
+ * length. */
 size_t metaspace_replace(unsigned char *to, const unsigned char *p, size_t n);
 
 /* The number of bytes of p that became the first n bytes of such a copy. */

@@ -61,7 +61,7 @@ const char *const *pattern_names(void);
 /* The pattern of that name (or alias), or NULL. Records must use its `name`. */
 const struct pattern *pattern_find(struct str name);
 
-/* The same. An unknown name is EX_USAGE (NULL), with a message that lists the known ones. */
+/* The same. NULL with EX_USAGE if the name is unknown; the message lists the known ones. */
 const struct pattern *pattern_named(const char *name, struct err *e);
 
 /* The built-in pattern that these n regexes define when applied one after the other, or NULL. A literal CR or LF in a

@@ -451,11 +451,12 @@ static ptrdiff_t trace_rest(struct pretokenizer *w, struct made_text *m, size_t 
     return trace(w, m, at, past, e);
 }
 
-/* The same for valid text that is not normalized yet. Text already in normal form is not copied.
+/* Like pretokenize_normal, for valid text that is not normalized yet. Text already in normal form is not copied.
  *
- * If the document continues, text that later text may change is left to the next window. A pretoken may end inside the
- * normal form of a part of the text. Then the whole part is left to the next window, and w->skip is where to resume in
- * its normal form. This works because the part is complete, so it has the same normal form in the next window. */
+ * If the document continues, the end of the text, whose normal form later text may change, is left to the next window.
+ * A pretoken may end inside the normal form of a part of the text. Then the whole part is left to the next window, and
+ * w->skip is where to resume in its normal form. This works because the part is complete, so it has the same normal
+ * form in the next window. */
 static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                         size_t *where, struct err *e)
 {

@@ -243,7 +243,7 @@ static int take_class_escape(struct parser *p, bool in_class)
     char text[3] = "";
     bool negated = kind == 'D' || kind == 'S' || kind == 'P';
     p->p += 2;
-    if (p->caseless && in_class && negated) /* it contains letters that Oniguruma also matches with several others */
+    if (p->caseless && in_class && negated) /* a letter in it may match several in Oniguruma */
         return refuse(p, at, 2);
     if (kind == 's' || kind == 'S')
         return put_space(p, negated, in_class);

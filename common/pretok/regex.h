@@ -64,9 +64,9 @@ int regex_check(struct str regex, unsigned dialects, size_t nth, struct err *e);
  * are. -1: out of memory. */
 int regex_from_oniguruma(struct buf *out, struct str regex, struct err *e);
 
-/* For a regex translated with REGEX_COUNTED: the steps that one callout of this number stands for, which are about the
- * characters that a repetition goes through. Between two callouts, it goes through fewer than 64 each time it is
- * entered. */
+/* For a regex translated with REGEX_COUNTED: the number of steps that a callout with this number stands for, about one
+ * for each character that a repetition goes through. A repetition of characters goes through at most 64 without a
+ * callout each time it is entered, and {n,} through the first n. */
 unsigned regex_steps(unsigned callout);
 
 #endif

@@ -59,7 +59,7 @@ static const struct construct *find(const unsigned char *p, size_t left, bool in
     return NULL;
 }
 
-/* The length of what is copied unchanged at p: a character, an escape, or the start of a class with its ^. */
+/* The number of bytes at p to copy unchanged: a character, an escape, or the start of a class with its ^. */
 static size_t plain_len(const unsigned char *p, size_t left)
 {
     size_t n = *p == '\\' && left > 1 ? 2 : 1;

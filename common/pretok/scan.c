@@ -27,7 +27,7 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum window_end 
 
 struct scanner {
     scan_fn *scan;                  /* for a built-in pattern, or */
-    bool tail;                      /* with scan_tail */
+    bool tail;                      /* scan with scan_tail */
     struct scan_regex *regex;       /* for one regex from the user, or */
     struct scan_sequence *sequence; /* for several, or another behavior than "isolated" */
     bool drops;                     /* pieces may be dropped; `dropped` has a flag for each end of the last call */

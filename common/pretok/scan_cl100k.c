@@ -20,7 +20,7 @@
  * document are one pretoken there: "\n " is one pretoken for tiktoken and two here. Nothing else differs: tiktoken's
  * repetitions are possessive only where backtracking would help no alternative; its \s*[\r\n] equals \s*[\r\n]+,
  * because \s* leaves the last newline of the run to [\r\n]; and its last \s equals \s+, because it is only tried on a
- * single space before something else. scan_tail.c converts the result of this form to that of tiktoken's.
+ * single space before something else. scan_tail.c converts the pretokens of this form to those of tiktoken's form.
  *
  * Ignoring case, contractions match one letter that is not ASCII: U+017F (long s) folds to s. No other character folds
  * to one of d, e, l, m, r, s, t, v.

@@ -55,7 +55,7 @@ void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                      unsigned char *is_match, size_t max, size_t base, struct err *e);
 
-/* Writes "PCRE2 10.42" (with the actual version) to buf, cut to n bytes with the NUL. Returns buf. */
+/* Writes "PCRE2 10.42" (with the actual version) to buf, truncated to n bytes including the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);
 
 /* Scans with several regexes, one after the other (Hugging Face's Sequence of Splits): the first splits the document,
@@ -193,8 +193,8 @@ struct raw {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Writes at + i for each bit i of starts, four at a time, which mispredicts fewer branches than one at a time. Up to 64
- * items are written; those from the returned number on are undefined. */
+/* Writes the number at + i for each bit i of starts, four at a time, which mispredicts fewer branches than one at a
+ * time. Up to 64 items are written; those from the returned number on are undefined. */
 INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
 {
     size_t n = (size_t)__builtin_popcountll(starts), i = 0;

@@ -31,7 +31,7 @@
 enum {
     BLOCK = 64,
     PLAIN = 4,     /* pretokens left to the plain scanner each time masks are not enough */
-    LOOKAHEAD = 8, /* bytes after a pretoken's start that it depends on, at most (except for white space, see
+    LOOKAHEAD = 8, /* maximum bytes after a pretoken's start that it depends on (except for white space, see
                     * after_last_newline) */
 };
 

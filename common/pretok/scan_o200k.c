@@ -10,8 +10,8 @@
  * end at u.
  *
  *   l at u             the first alternative, which takes all of the run, then the run of l and b from u on
- *   a b in [q, u)      the first, which backtracks until [..]+ matches: at the last b of the run, and that b alone, as
- *                      U or the end of the run follows
+ *   a b in [q, u)      the first, which backtracks until [..]+ matches: at the last b of the run, and only that b,
+ *                      because U or the end of the run follows it
  *   only U in [q, u)   the second: up to u
  *   q == u             no word
  *

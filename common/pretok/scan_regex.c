@@ -10,11 +10,11 @@
  * so it is used unless the document has a character for which the two may differ (pretok/regex.h).
  *
  * Work is bounded in steps, so that the same documents are refused on every machine. PCRE2's match limit does not count
- * the forward steps of a repetition, and starts anew at each position: `(?=(a+))a*b` would take n * n steps on n times
- * a. So a match is first tried on a window, with a small limit; this finds nearly all pretokens. If text after the
- * window might change the result (as PCRE2 reports), or the limit is reached, the match is tried again at that position
- * on the whole document, with a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its
- * steps are counted.
+ * the forward steps of a repetition, and starts anew at each position: `(?=(a+))a*b` would take n * n steps on a text
+ * of n a's. So a match is first tried on a window, with a small limit; this finds nearly all pretokens. If text after
+ * the window might change the result (as PCRE2 reports), or the limit is reached, the match is tried again at that
+ * position on the whole document, with a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and
+ * its steps are counted.
  */
 #include "pretok/scan_internal.h"
 
@@ -58,14 +58,14 @@ struct scan_regex {
     pcre2_jit_stack *stack; /* NULL: no version has JIT */
 
     /* A bit for each block of 64 code points: whether PCRE2 may class a character in it differently. If so, the masks
-     * for its first two bytes have a bit in common. */
+     * for the first two bytes of its characters have a bit in common. */
     unsigned char differs[0x110000 / 64 / 8], first_differs[256], second_differs[256];
     bool any_differs;
 
     /* The document. Between calls, `text` may dangle: it is only compared. */
     const unsigned char *text;
     size_t len;
-    bool exact; /* it has a character that differs */
+    bool exact; /* it has a character that differs, or may have one */
     uint64_t steps_left;
 };
 
@@ -80,7 +80,7 @@ static unsigned exact_form(void)
     return major >= 14 && major <= 16 ? REGEX_EXACT : REGEX_RANGES;
 }
 
-/* Compiles a version, unless that is done. */
+/* Compiles a version, unless it is compiled already. */
 static int compile(struct scan_regex *s, struct version *v, unsigned form, struct err *e)
 {
     struct buf text = {0};
@@ -93,7 +93,7 @@ static int compile(struct scan_regex *s, struct version *v, unsigned form, struc
         return -1;
     }
     /* With start optimizations, the JIT (of 10.42 and later) misses matches of (?:b.|b)c*x: if c* has failed at one
-     * position, it takes all positions before as failed, too. */
+     * position, it takes all earlier positions as failed, too. */
     v->code = pcre2_compile(text.len ? text.p : (PCRE2_SPTR) "", text.len,
                             PCRE2_UTF | PCRE2_UCP | PCRE2_NO_START_OPTIMIZE, &number, &offset, NULL);
     buf_free(&text);
@@ -237,7 +237,7 @@ static bool is_differing(const struct scan_regex *s, const unsigned char *p, siz
     return false;
 }
 
-/* The same for a document, valid UTF-8: by pairs of bytes first, without a branch for each. */
+/* The same for a document of valid UTF-8. It checks pairs of bytes first, without a branch for each. */
 static bool has_differing(const struct scan_regex *s, const unsigned char *p, size_t len)
 {
     enum { SPAN = 32 };
@@ -325,7 +325,7 @@ static int next_match(struct scan_regex *s, const struct version *v, int rc, siz
 {
     for (;;) {
         switch (rc) {
-        case PCRE2_ERROR_NOMATCH: /* nowhere before `end` */
+        case PCRE2_ERROR_NOMATCH: /* no match before `end` */
             if (end == s->len)
                 return 0;
             from = end;

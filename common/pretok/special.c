@@ -144,8 +144,8 @@ static uint64_t eight_bytes(const unsigned char *p)
     return le64toh(w);
 }
 
-/* Hashes those of the bytes at p that all tokens with this first byte have: returns the index of a word of the filter,
- * and sets *bits to bits of it. */
+/* Hashes as many of the bytes at p as every token with this first byte has, up to eight. Returns the index of a word of
+ * the filter, and sets *bits to bits of it. */
 static inline size_t filter_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
     uint64_t h = (eight_bytes(p) & s->mask[*p]) * 0x9E3779B97F4A7C15U;
@@ -177,7 +177,7 @@ static int set_filter(struct special_set *s, struct err *e)
         uint64_t mask = t->len < FILTER_LEN ? ((uint64_t)1 << 8 * t->len) - 1 : UINT64_MAX;
         s->mask[*t->p] = s->mask[*t->p] ? s->mask[*t->p] & mask : mask;
     }
-    for (size_t b = 0; b < 256; b++) /* no token begins with b: hashes differ */
+    for (size_t b = 0; b < 256; b++) /* no token begins with b: hash all bytes, so that few texts pass */
         s->mask[b] = s->mask[b] ? s->mask[b] : UINT64_MAX;
     for (size_t i = 0; i < s->n; i++) {
         unsigned char start[FILTER_LEN] = {0};
@@ -197,8 +197,8 @@ static inline size_t gram_word(const struct special_set *s, const unsigned char 
     return (size_t)(h >> s->filter_shift);
 }
 
-/* If len >= stride + GRAM - 1, a token of len bytes that begins at one of `stride` positions has the GRAM bytes at the
- * last of them. */
+/* A token of at least stride + GRAM - 1 bytes that begins at one of `stride` positions contains the GRAM bytes at the
+ * last of these positions. */
 static int set_grams(struct special_set *s, struct err *e)
 {
     s->stride = s->min_len < GRAM ? 1 : s->min_len - GRAM + 1 < STRIDE_MAX ? s->min_len - GRAM + 1 : STRIDE_MAX;
@@ -333,7 +333,8 @@ void special_free(struct special_set *s)
 
 /* ---- Occurrences ---- */
 
-/* The first of token[from .. to) whose byte k is not below b. These tokens have equal first k bytes, and more bytes. */
+/* The first of token[from .. to) whose byte k is not below b. All of these have the same first k bytes, and are
+ * longer. */
 static size_t lower_bound(const struct special_set *s, size_t from, size_t to, size_t k, unsigned b)
 {
     while (from < to) {
@@ -356,7 +357,7 @@ const struct special_entry *special_at(const struct special_set *s, const unsign
     for (size_t k = 1; from < to; k++) { /* token[from .. to) begin with p[0 .. k), the shortest first */
         if (s->token[from].len == k)
             found = &s->token[from];
-        while (from < to && s->token[from].len == k) /* a token may be there twice */
+        while (from < to && s->token[from].len == k) /* the caller may have passed it twice */
             from++;
         if (k == n) {
             *more = from < to;
@@ -385,7 +386,7 @@ static const struct special_entry *find_ending(const struct special_set *s, cons
 }
 
 /* The first position in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<`
- * this is ten times as fast as checking each one for `<|`. For English, that check took a tenth of the time of
+ * this is ten times as fast as checking each `<` for `<|`; in English, those checks took a tenth of the time of
  * counting. */
 static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned char a, unsigned char b)
 {
@@ -621,7 +622,7 @@ bool special_cut_after(const struct special_set *s, const unsigned char *p, size
     size_t len;
     if (!t || !t->ends_piece)
         return false;
-    /* "<a>" ends here, but is not a match where "<a>b" begins at the same place. */
+    /* "<a>" ends here, but is not a match if "<a>b" begins at the same position. */
     const struct special_entry *longest = special_at(s, p + at - t->len, n - at + t->len, &more);
     if (!longest || longest->len != t->len || (more && !final))
         return false;
@@ -629,8 +630,8 @@ bool special_cut_after(const struct special_set *s, const unsigned char *p, size
     return !is_space(next) && next != UNDECIDED;
 }
 
-/* Going back, the first token found decides: if it counts and does not take white space after it, no earlier token can.
- * So it makes no difference how much text before it is known. */
+/* Going back, the first token found decides: if it counts and does not take the white space after it, no earlier token
+ * can take it. So it does not matter how much of the text before that token is known. */
 bool special_takes_space(const struct special_set *s, const unsigned char *p, size_t at)
 {
     if (!(s->flags & SPECIAL_RSTRIP))

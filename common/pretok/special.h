@@ -9,8 +9,8 @@
  *     next match that counts.
  *
  * White space is \s, and word characters are \w, as in Rust's regex with Unicode 16: White_Space; and Alphabetic, M,
- * Nd, Pc, U+200C and U+200D. Invalid UTF-8 is neither. There is no character before the beginning and after the end of
- * a text.
+ * Nd, Pc, U+200C and U+200D. Invalid UTF-8 is neither. Before the beginning and after the end of a text, there is no
+ * character.
  */
 #ifndef BPE_PRETOK_SPECIAL_H
 #define BPE_PRETOK_SPECIAL_H
@@ -63,7 +63,8 @@ struct special_set {
     size_t last[257];                    /* those with last byte b: ending[last[b] .. last[b + 1]) */
     int only_first;                      /* the first byte if it is the same in all tokens, else -1 */
     int only_second; /* the second byte if only_first is set and it is the same in all tokens, else -1 */
-    /* By first byte: which of the eight bytes (little-endian) at a position all its tokens have; no token: all. */
+    /* By first byte b: a mask of the first eight bytes (little-endian) that every token with b has; no such token:
+     * all. */
     uint64_t mask[256];
     uint64_t *filter;      /* owned; bits for the hashes of the masked bytes of all tokens */
     unsigned filter_shift; /* 64 - log2 of its number of words */
@@ -72,10 +73,10 @@ struct special_set {
     struct special_classes classes;
     size_t min_len;       /* of the shortest; 0 if there is none */
     size_t max_len;       /* of the longest; 0 if there is none */
-    unsigned flags;       /* of all tokens together */
+    unsigned flags;       /* those of all tokens, combined */
     bool space_first;     /* one begins with white space */
-    bool hides_lines;     /* one that must be a single word has a 0x0A that a letter may follow: a cut there would be
-                             inside an occurrence, even if that does not count */
+    bool hides_lines;     /* a token that must be a single word has a 0x0A that a letter may follow: a cut there would
+                             be inside an occurrence, even one that does not count */
     size_t before, after; /* the bytes before and after a position that decide whether text may be cut there */
     bool local; /* each occurrence is a match, whatever precedes it: no two can overlap, and no token has a 0x0A that
                    a letter may follow. Otherwise matches are found only by scanning from the start of a document or
