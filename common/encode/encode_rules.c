@@ -73,7 +73,7 @@ static int match_pattern(const struct encode_rules *er, const struct rules *r, s
         return rc;
     struct str is = r->n_regex ? r->regex[0] : r->pattern;
     return err_set(e, EX_DATAERR,
-                   "the chunks were made by the pattern %.*s, and not by that of %s; use bpe-chunk -m %s", shown(is),
+                   "the chunks were made with the pattern %.*s, not with that of %s; use bpe-chunk -m %s", shown(is),
                    (const char *)is.p, er->name, er->name);
 }
 
@@ -105,13 +105,14 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
                            (const char *)s->p, er->name, hint);
         if (r->special[k].flags != s->flags)
             return err_set(e, EX_DATAERR,
-                           "the chunks were made with other flags of the special token %.*s than %s has%s",
+                           "the chunks were made with flags of the special token %.*s that differ from those of %s%s",
                            shown(token_of(s)), (const char *)s->p, er->name, hint);
         id[k++] = s->id;
     }
     for (size_t k = 0; k < r->n_special; k++) {
         if (id[k] == MODEL_NO_ID)
-            return err_set(e, EX_DATAERR, "the chunks were made with the special token %.*s, which %s does not find%s",
+            return err_set(e, EX_DATAERR,
+                           "the chunks were made with the special token %.*s, which %s does not recognize%s",
                            shown(r->special[k].text), (const char *)r->special[k].text.p, er->name, hint);
     }
     return 0;
@@ -149,7 +150,8 @@ static int no_separator(const struct encode_rules *er, struct err *e)
     if (er->separator)
         return err_set(e, EX_USAGE, "--eot-token %s: not a special token of %s, which has: %s", er->separator, er->name,
                        list);
-    return err_set(e, EX_USAGE, "--eot: which special token of %s separates documents? It has: %s; see --eot-token",
+    return err_set(e, EX_USAGE,
+                   "--eot: no special token of %s is known to separate documents; it has: %s; see --eot-token",
                    er->name, list);
 }
 
@@ -170,5 +172,6 @@ int encode_rules_refuse(const struct model *m, uint32_t id, struct err *e)
     const struct model_special *s = model_special(m, id);
     if (!s || !s->special)
         return 0;
-    return err_set(e, EX_DATAERR, "special token %.*s; see --special", shown(token_of(s)), (const char *)s->p);
+    return err_set(e, EX_DATAERR, "special token %.*s in the text; see --special", shown(token_of(s)),
+                   (const char *)s->p);
 }

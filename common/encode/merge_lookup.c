@@ -52,7 +52,7 @@ int merge_lookup_init(struct merge_lookup *m, const struct model *model, struct 
     memset(m->whole, whole ? 0xFF : 0, sizeof m->whole);
     m->n_ranks = model->by_rank ? model->n_ids : model->n_merges;
     if (model->n_ids > MERGE_IDS_MAX)
-        return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
+        return err_set(e, EX_DATAERR, "the model has %lu ids; at most %d are supported", (unsigned long)model->n_ids,
                        (int)MERGE_IDS_MAX);
     m->merge = model->by_rank ? NULL : model->merge;
     bool regular = false;

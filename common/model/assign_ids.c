@@ -228,7 +228,7 @@ int assign_ids(struct model *m, const struct learned *l, const struct model_form
     bool apart = format->special_apart;
     *m = (struct model){.format = format, .dialect = format->dialect};
     if (apart && l->special_first && l->n_special)
-        return err_set(e, EX_USAGE, "a .%s file has no room for special tokens before the others: use --special-last",
+        return err_set(e, EX_USAGE, "a .%s file cannot have special tokens before the others: use --special-last",
                        format->name);
     if (l->n_special > INT32_MAX - N_BYTES || l->n_merges > INT32_MAX - N_BYTES - l->n_special)
         return err_set(e, EX_USAGE, "%zu merges and %zu special tokens: more tokens than the %ld that 32-bit ids allow",

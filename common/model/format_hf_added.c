@@ -276,8 +276,7 @@ int hf_take_added(struct hf_reader *in)
         if (keyed && (text.p != a->p || (!same && !model_of_characters(m))) && may_be_made(in, id))
             return err_at(
                 in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                "added token \"%s\" is how token %lu is spelled, which other text becomes: the id would mean both, "
-                "which is not supported",
+                "added token \"%s\" is how token %lu is spelled, but other text becomes that token, too: not supported",
                 show, (unsigned long)id);
         if (!keyed && build_token(&in->b, text.p, text.len, false, want))
             return -1;

@@ -40,16 +40,16 @@ int hf_take_normalizer(struct hf_reader *in, const struct hf_normalizer *n)
     }
     if (!strcmp(type, "Replace")) {
         if (!hf_pattern_is(&n->pattern, " ") || !is_spelled_space(n->content.s))
-            return json_read_fail(&in->r,
-                                  "normalizer Replace: only a space by U+2581 is supported; other replacements change "
-                                  "the text before it is split");
+            return json_read_fail(
+                &in->r, "normalizer Replace is not supported, because it changes the text before it is split; "
+                        "replacing a space with U+2581 is supported");
         s->replace = true;
         s->space_prepended = false;
         return 0;
     }
     return json_read_fail(&in->r,
-                          "normalizer \"%s\": this changes the text before it is split, in a way that is not "
-                          "supported; NFC is",
+                          "normalizer \"%s\" is not supported, because it changes the text before it is split; "
+                          "NFC is supported",
                           type);
 }
 
@@ -206,7 +206,7 @@ static int take_bytes(struct hf_reader *in)
                           key);
     }
     if (m->spelling == SPELLING_SPACES && !is_known(m, ' '))
-        return fail(in, "byte_fallback, but U+2581 is not a token, so a space would be three: not supported");
+        return fail(in, "byte_fallback, but U+2581 is not a token, so a space would be three tokens: not supported");
     return 0;
 }
 
@@ -221,8 +221,8 @@ static int take_unknown(struct hf_reader *in)
     for (unsigned c = 0; c < 256; c++)
         m->byte_id[c] = MODEL_NO_ID;
     if (!in->unk_token.s[0])
-        return fail(in, "neither byte_fallback nor unk_token, nor a pre_tokenizer ByteLevel: characters that are no "
-                        "token would be left out, which is not supported");
+        return fail(in, "neither byte_fallback nor unk_token, nor a pre_tokenizer ByteLevel: characters that are not "
+                        "tokens would be left out, which is not supported");
     if (m->unknown.id == MODEL_NO_ID)
         return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET, "unk_token \"%s\" is not in the vocabulary",
                       in->unk_token.s);
@@ -248,7 +248,7 @@ static int check_parts(struct hf_reader *in)
         for (int i = 0; i < 2; i++)
             if ((m->token[part[i]].p[0] == '<' || part[i] == m->unknown.id) && is_for_unknown(m, part[i]))
                 return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                              "merge %zu is of \"%.*s\", which unknown characters become: not supported", k,
+                              "merge %zu has the part \"%.*s\", a token for unknown characters: not supported", k,
                               (int)m->token[part[i]].len, (const char *)m->token[part[i]].p);
     }
     return 0;
@@ -311,7 +311,7 @@ int hf_take_decoding(struct hf_reader *in)
         return 0;
     if (in->decoder_other.s[0])
         return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
-                      "decoder \"%s\", with these settings or at this place, is not supported", in->decoder_other.s);
+                      "decoder \"%s\", with these settings or in this position, is not supported", in->decoder_other.s);
     in->m->decoding.unknown = !in->has_decoder;
     return 0;
 }

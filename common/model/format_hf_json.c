@@ -160,7 +160,7 @@ static int read_top_key(void *ctx, int key)
             return -1;
         return strcmp(version.s, "1.0") == 0
                    ? 0
-                   : json_read_fail(r, "version \"%s\" of tokenizer.json; only 1.0 is known", version.s);
+                   : json_read_fail(r, "version \"%s\" of tokenizer.json; only 1.0 is supported", version.s);
     case TRUNCATION:
         null = json_read_null(r);
         if (null == 0)

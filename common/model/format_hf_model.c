@@ -145,7 +145,7 @@ static int read_dropout(struct json_reader *r)
     if (null)
         return null < 0 ? -1 : 0;
     if (json_read_peek(r) != '0')
-        return json_read_fail(r, "dropout: a number or null should be here");
+        return json_read_fail(r, "dropout must be a number or null");
     size_t at = r->at;
     uint64_t base = r->base;
     if (json_read_skip(r))

@@ -208,8 +208,7 @@ static int take_byte_level(struct hf_reader *in, const struct step *s)
     if (need_keys(r, s, 1U << ADD_PREFIX_SPACE | 1U << TRIM_OFFSETS))
         return -1;
     if (in->byte_level)
-        return json_read_fail(r, "a second pre_tokenizer ByteLevel, which writes bytes of text as text twice, is not "
-                                 "supported");
+        return json_read_fail(r, "a second pre_tokenizer ByteLevel, which would map bytes twice, is not supported");
     if (s->flag[ADD_PREFIX_SPACE]) {
         if (in->m->n_regex)
             return json_read_fail(r, "pre_tokenizer ByteLevel with add_prefix_space after another step, which adds a "

@@ -254,7 +254,9 @@ static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const
                        "tokenizer.json puts a space before text only where ByteLevel is the first step");
     for (size_t i = level; i < n; i++)
         if (!(split[i] & SPLIT_BYTE_LEVEL))
-            return err_set(w->e, EX_USAGE, "tokenizer.json: all steps after ByteLevel see text in its form");
+            return err_set(
+                w->e, EX_USAGE,
+                "tokenizer.json cannot express this model: a regex after ByteLevel always sees byte-to-unicode text");
     json_write_key(w, "pre_tokenizer");
     if (n == gpt2) {
         put_byte_level(w, prefix, gpt2);

@@ -166,7 +166,7 @@ static int take_fields(struct sentencepiece *in, struct cursor c, enum message o
             return -1;
     }
     return more ? err_at(in->hf.r.e, EX_DATAERR, in->hf.r.name, (uint64_t)(c.p - in->text),
-                         "a field that is malformed, or ends after what it is in: the file is cut off or damaged")
+                         "a field that is malformed, or exceeds its message: the file is truncated or damaged")
                 : 0;
 }
 
@@ -176,12 +176,12 @@ static int check_settings(const struct sentencepiece *in)
                       : in->type != BPE          ? "neither a BPE model nor a Unigram one: not supported"
                       : in->charsmap.len         ? "its normalizer replaces characters, as nmt_nfkc does: not supported"
                       : in->decoder_charsmap.len ? "its denormalizer replaces characters: not supported"
-                      : in->strip                ? "remove_extra_whitespaces, by which spaces are lost: not supported"
+                      : in->strip                ? "remove_extra_whitespaces, which removes spaces: not supported"
                       : in->suffix               ? "treat_whitespace_as_suffix: not supported"
                       : !in->escape              ? "without escape_whitespaces: not supported"
                       : !in->hf.unk_token.s[0]   ? "no piece is UNKNOWN"
                       : in->n_bytes != (in->byte_fallback ? 256 : 0)
-                          ? "256 pieces must be BYTE with byte_fallback, else none"
+                          ? "with byte_fallback, 256 pieces must be BYTE; without it, none"
                           : NULL;
     return why ? err_at(in->hf.r.e, EX_DATAERR, in->hf.r.name, ERR_NO_OFFSET, "%s", why) : 0;
 }
@@ -245,7 +245,7 @@ static int set_merges(struct sentencepiece *in)
                 (same && !(makes_run(in, g - 1) && makes_run(in, g)));
         if (tied && other)
             return bad_piece(in, g->result, text,
-                             "merges in an order that, as scores are equal, depends on the text: not supported");
+                             "has merges whose order, as scores are equal, depends on the text: not supported");
     }
     return 0;
 }

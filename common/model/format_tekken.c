@@ -133,7 +133,7 @@ static int read_list(struct tekken *t, bool special)
         if (json_read_members(&t->r, special ? named : token, &seen, special ? read_special_key : read_token_key, &in))
             return -1;
         if (seen != (1U << RANK | 1U << TEXT) || in.rank != *n)
-            return json_read_fail(&t->r, "%s %zu is without \"%s\", or its rank is another number",
+            return json_read_fail(&t->r, "%s %zu has no \"%s\", or its rank is not its index",
                                   special ? "special token" : "token", *n, special ? named[TEXT] : token[TEXT]);
         if (special ? add(t, &t->special, &t->n_named, &t->named_cap, in.text)
                     : add(t, &t->token, &t->n_tokens, &t->tokens_cap, in.text))

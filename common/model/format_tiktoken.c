@@ -365,12 +365,12 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     if (model_regexes(m, PATTERN_PCRE, &regex, &n_regex, e))
         return -1;
     if (m->normalizer)
-        return err_set(e, EX_USAGE, "tiktoken does not normalize text, as this model does (%s)",
+        return err_set(e, EX_USAGE, "this model normalizes text (%s), which tiktoken does not",
                        normalizer_names[m->normalizer]);
     if (model_split(m).len)
         return err_set(e, EX_USAGE, "a .tiktoken file cannot express how this model splits text");
     if (m->prefix.len)
-        return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
+        return err_set(e, EX_USAGE, "this model puts a prefix before text, which tiktoken does not");
     if (build_refuse_flags(m, "a .tiktoken file", e))
         return -1;
     if (n_regex > 1)

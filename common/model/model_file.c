@@ -59,7 +59,9 @@ int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
         return -1;
     if (read_up_to(fd, name, all, MODEL_FILE_MAX + 1, e))
         return -1;
-    return all->len > MODEL_FILE_MAX ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
+    return all->len > MODEL_FILE_MAX
+               ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB: too large for a model")
+               : 0;
 }
 
 char *model_file_join(const char *path, bool is_directory, const char *name, struct err *e)

@@ -258,9 +258,9 @@ eots $'a\nb\na\nb' "65 199 66 199 65 199 66|" "0 65 199 66 199 65 199 66|" "65 1
 eots $'a\nb'"$s"$'b\na\n'"$s" "65 199 66 0|66 199 65 199 0|" "0 65 199 66|0 66 199 65 199|" "65 199 66 0|66 199 65 199 0|"
 is "$(ids -m m.json --eot=after a.txt empty a.txt)" "$the_cat 0|$the_dog 0|$the_cat 0|$the_dog 0|" "each file ends a document"
 V=300 line -s '<s>' -s '<pad>' -s '</doc>' a.txt >three.json 2>/dev/null
-fails 64 "bpe-encode: --eot: which special token of three.json separates documents? It has: <s> <pad> </doc>; see --eot-token" bpe-encode -m three.json --eot=after a.txt
+fails 64 "bpe-encode: --eot: no special token of three.json is known to separate documents; it has: <s> <pad> </doc>; see --eot-token" bpe-encode -m three.json --eot=after a.txt
 V=300 line -s '<pad>' a.txt >pad.json 2>/dev/null
-fails 64 "bpe-encode: --eot: which special token of pad.json separates documents? It has: <pad>; see --eot-token" bpe-encode -m pad.json --eot=after a.txt
+fails 64 "bpe-encode: --eot: no special token of pad.json is known to separate documents; it has: <pad>; see --eot-token" bpe-encode -m pad.json --eot=after a.txt
 fails 64 "bpe-encode: --eot-token <x>: not a special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
 printf 'a<s>b</doc>c<pad>' >three.txt
 is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" \
@@ -274,7 +274,7 @@ is "$(ids -m m.json --special=token a.txt)" "$(ids -m m.json a.txt)" "--special=
 printf 'a<|endoftext|>b' >s.txt
 is "$(ids -m m.json --special=text s.txt)" "65 28 92 69 78 68 79 70 84 69 88 84 92 30 66|" "--special=text"
 is "$(ids -m m.json --special=text --eot=after s.txt s.txt | grep -o ' 0|' | wc -l)" 2 "  with a separator for each file"
-fails 65 "bpe-encode: s.txt: byte 1: special token <|endoftext|>; see --special" $E --special=error s.txt
+fails 65 "bpe-encode: s.txt: byte 1: special token <|endoftext|> in the text; see --special" $E --special=error s.txt
 is "$(printf 'a b' | ids -m m.json --special=error)" "65 221 66|" "  text without one is fine"
 bpe-chunk -m m.json --no-special s.txt >plain.chunks
 is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
@@ -314,7 +314,7 @@ is "$(printf 'PAD' | ids -m no_pad.json --special=text)" "48 33 36|" "  without 
 with_added end.json "" '<|end|>' -- '[x]'
 is "$(printf '<|end|>[x]' | ids -m end.json --special=text)" "28 92 69 78 68 92 30 263|" "  a token that is not special is found"
 is "$(printf 'a[x]' | ids -m end.json --special=error)" "65 263|" "  and is allowed with --special=error"
-fails 65 "bpe-encode: standard input: byte 4: special token <|end|>; see --special" sh -c "printf 'a[x]<|end|>' | bpe-encode -m end.json --special=error -f text"
+fails 65 "bpe-encode: standard input: byte 4: special token <|end|> in the text; see --special" sh -c "printf 'a[x]<|end|>' | bpe-encode -m end.json --special=error -f text"
 with_added end.json "" '<|end|>' -- end
 is "$(printf '<|end|>end' | ids -m end.json)" "262 263|" "a token that is part of a special one"
 fails 64 "bpe-encode: --special=text: the special token <|*|> of end.json can overlap with end, *" sh -c "echo | bpe-encode -m end.json --special=text -f text"
@@ -350,13 +350,13 @@ is $bad 0 "--invalid=bytes: any bytes survive encoding and decoding, whole or in
 # ---- Chunks of another model ----
 
 bpe-chunk -p cl100k a.txt >other.chunks
-fails 65 "bpe-encode: the chunks were made by the pattern cl100k, and not by that of m.json; use bpe-chunk -m m.json" $E -f raw other.chunks
+fails 65 "bpe-encode: the chunks were made with the pattern cl100k, not with that of m.json; use bpe-chunk -m m.json" $E -f raw other.chunks
 bpe-chunk -e '.|\n' a.txt >other.chunks
-fails 65 "bpe-encode: the chunks were made by the pattern .|\\\\n, and not *" $E -f raw other.chunks
+fails 65 "bpe-encode: the chunks were made with the pattern .|\\\\n, not *" $E -f raw other.chunks
 bpe-chunk --no-special a.txt >other.chunks
 fails 65 "bpe-encode: the chunks were made without the special token <|endoftext|> of m.json; *" $E -f raw other.chunks
 bpe-chunk -s '<|endoftext|>' -s '<s>' a.txt >other.chunks
-fails 65 "bpe-encode: the chunks were made with the special token <s>, which m.json does not find; *" $E -f raw other.chunks
+fails 65 "bpe-encode: the chunks were made with the special token <s>, which m.json does not recognize; *" $E -f raw other.chunks
 bpe-chunk a.txt >other.chunks
 $E -f raw other.chunks | cmp -s - a.bin
 ok $? "chunks with the same rules are fine without bpe-chunk -m"
@@ -531,9 +531,9 @@ bpe-chunk -m m.json spaced.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#' |
 ok $? "  and in counts"
 is "$(bpe-merge -v 262 space.sum | bpe-model --info | grep ^prefix)" "prefix:  " "  which give such a model"
 is "$(bpe-model space.json | cksum)" "$(cksum <space.json)" "  which bpe-model writes unchanged"
-refuses 64 "bpe-model: tiktoken puts no prefix*" bpe-model -f tiktoken -o x space.json
+refuses 64 "bpe-model: this model puts a prefix*" bpe-model -f tiktoken -o x space.json
 refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x space.json
-fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
+fails 65 "bpe-encode: *the chunks were made with the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
 
 # ---- NFC ----
 
@@ -562,11 +562,11 @@ is "$(bpe-model --info learned.json | grep ^normalizer)" "normalizer: nfc" "  an
 bpe-chunk composed.txt | bpe-count | bpe-sum | bpe-merge -v 262 | diff - learned.json | grep '^[<>]' | tr -d '\n' >got
 is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC">   },' "  and is the same otherwise"
 is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  bpe-model writes it unchanged"
-refuses 64 "bpe-merge: tiktoken does not normalize text*" bpe-merge -f tiktoken -o x -v 262 nfc.sum
-refuses 64 "bpe-model: tiktoken does not normalize text*" bpe-model -f tiktoken -o x nfc.json
+refuses 64 "bpe-merge: this model normalizes text (nfc), which tiktoken does not" bpe-merge -f tiktoken -o x -v 262 nfc.sum
+refuses 64 "bpe-model: this model normalizes text (nfc), which tiktoken does not" bpe-model -f tiktoken -o x nfc.json
 refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x nfc.json
 fails 64 "bpe-chunk: --normalize and -m exclude each other*" bpe-chunk --normalize=nfc -m m.json a.txt
-fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
+fails 65 "bpe-encode: *the chunks were made with the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
 bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shards 2>/dev/null
 is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "the manifest of shards has the normalizer"
 bpe-shard --check nfc.shards -m nfc.json marks.txt

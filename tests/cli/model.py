@@ -397,8 +397,8 @@ def character_trials():
         unk_token="x" * 64,
         vocab={**json.loads(characters())["model"]["vocab"], "x" * 63: 300})
     bad("Replace with U+2581 and a U+0000", "U+0000 in this string", normalizer={**replace, "content": "\u2581\0x"})
-    bad("a merge of a byte", 'merge 0 is of "<0x41>"', merges=[["<0x41>", "a"]], vocab={**json.loads(characters())["model"]["vocab"], "<0x41>a": 300})
-    bad("a merge of the unknown token", 'merge 0 is of "<unk>"', byte_fallback=False, unk_token="<unk>", merges=[["<unk>", "a"]],
+    bad("a merge of a byte", 'merge 0 has the part "<0x41>"', merges=[["<0x41>", "a"]], vocab={**json.loads(characters())["model"]["vocab"], "<0x41>a": 300})
+    bad("a merge of the unknown token", 'merge 0 has the part "<unk>"', byte_fallback=False, unk_token="<unk>", merges=[["<unk>", "a"]],
         vocab={**json.loads(characters())["model"]["vocab"], "<unk>a": 300})
     bad("a merge with a space", "has a space", merges=[["a", " b"]])
     bad("Prepend alone", "Prepend without Replace", normalizer=prepend)
@@ -559,8 +559,8 @@ def tekken_trials():
     bad("with a duplicate special token", '"<s>"', dump(tekken(special=("<s>", "<s>"))))
     bad("that names a special token like a filler", '"<SPECIAL_3>"', dump(tekken(special=("<s>", "<SPECIAL_3>"))))
     bad("with an empty special token", "an empty special token", dump(tekken(special=("",))))
-    bad("with another rank", "token 257 is without", vocab(257, rank=300))
-    bad("with another special rank", "special token 0 is without", dump({**tekken(), "special_tokens": [{"rank": 1, "token_str": "a"}]}))
+    bad("with another rank", 'token 257 has no "token_bytes"', vocab(257, rank=300))
+    bad("with another special rank", 'special token 0 has no "token_str"', dump({**tekken(), "special_tokens": [{"rank": 1, "token_str": "a"}]}))
     bad("with bytes in another order", "token 5 is not the byte 0x05", vocab(5, token_bytes="AA=="))
     bad("with bad base64", "token_bytes of rank 257 is not a token in base64", vocab(257, token_bytes="A==="))
     bad("with a duplicate token", '"ab" occurs twice', dump(tekken(tokens=[b"ab", b"ab", b"c d"])))

@@ -65,7 +65,7 @@ error = raised(BpeValueError, tok.encode, b"low\xff")
 lib.ok(error and error.offset == 3 and error.exit_code == 65, "bytes that are not UTF-8, and where", error)
 error = raised(BpeValueError, tok.encode, "low<|end|>", special="error")
 told = error and (error.offset, error.exit_code, str(error))
-lib.ok(told == (3, 65, "text: byte 3: special token <|end|>"), "a special token that is an error, and where", error)
+lib.ok(told == (3, 65, "text: byte 3: special token <|end|> in the text"), "a special token that is an error, and where", error)
 error = raised(BpeValueError, tok.encode, ["low"])
 lib.ok(error and "list" in str(error), "a list is no text", error)
 

@@ -61,7 +61,7 @@ MESSAGES = {
         lambda: (train(keep="keep", pattern="cl100k"), train(keep="keep")),
 }
 ENCODING = {
-    "a.txt: byte 17: special token <|endoftext|>; see special=": lambda: encode(special="error"),
+    "a.txt: byte 17: special token <|endoftext|> in the text; see special=": lambda: encode(special="error"),
     'eot_token="zz": not a special token of the tokenizer, which has: <|endoftext|>': lambda: encode(eot="after", eot_token="zz"),
     'dtype="int32": must be one of uint16, uint32; did you mean uint32?': lambda: encode(dtype="int32"),
     "tokens=-1: not a number": lambda: shard(tokens=-1),
