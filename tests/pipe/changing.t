@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""changing.t - files that are changed, or replaced by a pipe, between two programs that read them or while one does: an error, no model or
-ids of what was never there, and nobody waits for ever."""
+"""changing.t - files that are changed, or replaced by a pipe, between two programs that read them or while one reads them: this must be
+an error, without a model or ids of text that never existed, and no program may hang."""
 import os
 import shutil
 import subprocess
@@ -16,12 +16,12 @@ PATIENCE = 20
 
 
 def run(args, data=b""):
-    """(exit status, standard error); a program that waits for ever has none."""
+    """(exit status, standard error); the status of a program that hangs is None."""
     try:
         code, _, err = lib.run(args, data, PATIENCE)
         return code, err
     except subprocess.TimeoutExpired:
-        return None, "it waits"
+        return None, "it hangs"
 
 
 def become_pipe(*paths):
@@ -31,7 +31,7 @@ def become_pipe(*paths):
 
 
 def changed(args, first, change):
-    """The same of a program that reads the FIFO `first`; the files change when it opens that."""
+    """Like run, for a program that reads the FIFO `first`; the files change when the program opens it."""
     os.mkfifo(first)
     with subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
         with open(first, "wb", buffering=0) as f:
@@ -45,14 +45,14 @@ def changed(args, first, change):
     return p.returncode, err
 
 
-# ---- Replaced by a pipe that nobody writes to ----
+# ---- Replaced by a pipe without a writer ----
 
 def says(name, got, wanted):
     lib.ok(got == (65, wanted + "\n"), name, f"{got}; wanted: {wanted}")
 
 
 def pipes_by_reference():
-    """Between bpe-chunk, and bpe-count or bpe-encode."""
+    """Replaced between bpe-chunk and bpe-count or bpe-encode."""
     named = {"plain": ["f.txt"], "compressed": ["f.txt.zst", "g.txt.zst"], "parts of one": ["parts.zst"]}
     for kind, files in named.items():
         for program in ["bpe-count"], ["bpe-encode", "-m", "m.json"]:
@@ -64,7 +64,7 @@ def pipes_by_reference():
 
 
 def pipes_in_chunk():
-    """After bpe-chunk has looked at all of its files."""
+    """Replaced after bpe-chunk has opened all of its files once."""
     for options, files in ([], ["f.txt"]), (["--inline"], ["f.txt"]), ([], ["f.txt.zst"]), ([], ["parts.zst", "g.txt.zst"]), (["-s", "a\na"], ["f.txt"]):
         make_files()
         args = ["bpe-chunk", "-b", "4K", *options, "pipe", *files]
@@ -90,16 +90,16 @@ def pipes_in_shards():
     code, err = run(check)
     lib.ok(code == 0, "bpe-shard --check", err)
     become_pipe("f.txt")
-    says("  with a corpus that is a pipe", run(check), "bpe-shard: f.txt: is a named pipe; replace it with a regular file")
+    says("  when the corpus is a pipe", run(check), "bpe-shard: f.txt: is a named pipe; replace it with a regular file")
     make_files()
     become_pipe(first)
-    says("  with a shard that is one", run(check), f"bpe-shard: {first}: is a named pipe; replace it with a regular file")
+    says("  when a shard is a pipe", run(check), f"bpe-shard: {first}: is a named pipe; replace it with a regular file")
     for options in [], ["--shuffle=documents"], ["--docs", "-f", "megatron"]:
         pipes_in_work(["bpe-shard", "--resume", "-S", "16K", "-n", "4000", *options, "-o", "begun"], some, tokens)
 
 
 def pipes_in_work(command, some, tokens):
-    """bpe-shard goes on after a file of its own was replaced."""
+    """bpe-shard --resume after one of its own files was replaced."""
     bad, begun = [], run(command, some)
     names = [f"{d}/{f}" for d, _, files in os.walk("begun") for f in files]
     for name in names:
@@ -111,7 +111,7 @@ def pipes_in_work(command, some, tokens):
         shutil.rmtree("begun")
         os.rename("copy", "begun")
     shutil.rmtree("begun")
-    lib.ok(begun[0] == 75 and not bad and len(names) > 3, f"{' '.join(command)}: {len(names)} files, one a pipe", f"{begun} " + "\n".join(bad))
+    lib.ok(begun[0] == 75 and not bad and len(names) > 3, f"{' '.join(command)}: each of {len(names)} files is a pipe", f"{begun} " + "\n".join(bad))
 
 
 # ----

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""complete.t - what may come next on a command line: bpe complete, and the shells that ask it."""
+"""complete.t - completion of command lines: bpe complete, and the shells that use it."""
 import os
 import pty
 import re
@@ -36,7 +36,7 @@ def tables():
     offers(["bpe", "train", "--fan"], ["--fan-out="], True)
     offers(["bpe", "train", "--fan-out="], [f"--fan-out={how}" for how in ("auto", "xargs", "parallel", "none")], True)
     offers(["bpe", "train", "--fan-out", "x"], ["xargs"], True)
-    offers(["bpe", "train", "--mod"], [], True)  # which bpe train refuses
+    offers(["bpe", "train", "--mod"], [], True)  # bpe train refuses --model
     offers(["bpe", "train", "-"], ["-j", "-v", "--vocab-size=", "--monitor", "--help"])
     offers(["bpe", "encode", "-f", ""], ["raw", "text"], True)
     offers(["bpe", "train", "-p", "cl"], ["cl100k", "cl100k-tiktoken"], True)
@@ -45,7 +45,7 @@ def tables():
     offers(["bpe-shard", "--format=m"], ["--format=mds", "--format=megatron"], True)
     offers(["/any/where/bpe-encode", "-m", ""], [":files *.json *.tiktoken *merges*.txt"], True)
     offers(["bpe", "train", "--progress="], ["--progress=json"], True)
-    lib.ok("(null)" not in lib.must("bpe", "complete", "bpe", "help", "").decode(), "every name of a page has a meaning, or none")
+    lib.ok("(null)" not in lib.must("bpe", "complete", "bpe", "help", "").decode(), "no page has the description (null)")
     offers(["bpe", "train", "--keep="], [":directories"], True)
     offers(["bpe", "train", "--via="], [":commands"], True)
     offers(["bpe", "train", ""], [":files"], True)
@@ -63,22 +63,22 @@ def tables():
     offers(["bpe", "ssh", "train", "--s"], ["--sshlogin=", "--ssh=", "--special-token="])
     offers(["bpe", "slurm", "train", "--sbatch-"], ["--sbatch-last="], True)
     offers(["bpe", "nothing", ""], [], True)
-    lib.ok(lib.run(["bpe", "complete"])[0] == 64, "no words: wrong use")
+    lib.ok(lib.run(["bpe", "complete"])[0] == 64, "no words: exit 64")
 
 
 def every_option():
-    """What --help says there is, is offered; nothing else."""
+    """Only options that --help lists are offered."""
     for words in ["bpe-chunk"], ["bpe-view"], ["bpe", "encode"], ["bpe", "tune"], ["bpe", "plan"], ["bpe", "upload"]:
         shown = lib.must(*words, "--help").decode()
         shown = re.sub(r"(?s)^usage.*?\n(?=[A-Z])", "", shown)
         named = {match.group(1) for match in re.finditer(r"(?<![\w=-])(--[a-z][a-z0-9-]*)(?=[=\[\s,]|$)", "\n".join(
             line for line in shown.splitlines() if re.match(r" +-|  bpe-| {13}", line)), re.M)}
         offered = {word.rstrip("=") for word in complete(*words, "--")} - {"--version"}
-        lib.ok(offered <= named and len(offered) > 2, f"{' '.join(words)}: all that is offered is in --help", offered - named)
+        lib.ok(offered <= named and len(offered) > 2, f"{' '.join(words)}: all options offered are in --help", offered - named)
 
 
 def engines():
-    """Those of engines: what they take, and nothing else."""
+    """Engines: exactly the options that they accept."""
     own_option = r"(?m)^ +(?:-\w, )?(--[a-z-]+=?)"
     for command in "train", "shard":
         shown, lists = re.split(r"(?m)^OPTIONs go .*", lib.must("bpe", "slurm", command, "--help").decode())
@@ -98,7 +98,7 @@ def engines():
             code, _, err = lib.run(["bpe", engine, command, *words, short, "file"])
             lib.ok(code == 64 and re.match(f"bpe {engine}( {command})?: {short[:-3]}", err), f"  and {short}", err)
     offers(["bpe", "ray", "tasks", "--"], ["--address=", "--num-cpus=", "--in-flight=", "--retries=", "--help"], True)
-    lib.ok(complete("bpe", "ssh", "train", "-").count("-S") == 1, "a letter means one option")
+    lib.ok(complete("bpe", "ssh", "train", "-").count("-S") == 1, "-S is offered once")
 
 
 class Shell:
@@ -113,7 +113,7 @@ class Shell:
         self.type("echo ready''now\r", "readynow")
 
     def type(self, keys, until=None):
-        """What the terminal shows afterwards: until that, or nothing more comes."""
+        """Types the keys. Returns what the terminal shows, up to `until` or until nothing more arrives."""
         os.write(self.fd, keys.encode())
         shown, end = "", time.monotonic() + 20
         while time.monotonic() < end and not (until and until in shown):
@@ -126,7 +126,7 @@ class Shell:
         return shown
 
     def line(self, keys):
-        """The command line that these keys make, with tabs: echo shows it."""
+        """The command line after these keys, including tabs; echo prints it."""
         self.type(keys)
         shown = self.type("\x01echo '[' \x05 ']'\r", "]\r\n")
         found = re.findall(r"^\[ (.*) \]\r?$", shown.replace("\r\r", "\r"), re.M)
@@ -156,14 +156,14 @@ def in_shell(name, *args, setup):
     try:
         shell = Shell(*args, setup=setup)
     except OSError as e:
-        lib.skip(f"{name} completes", f"there are no terminals here: {e.strerror}")
+        lib.skip(f"{name} completes", f"no pseudoterminals here: {e.strerror}")
         return
     for keys, line in TYPED.items():
         got = shell.line(keys)
         lib.ok(got.rstrip("/") == line.rstrip("/"), f"{name}: {keys.replace(chr(9), '<Tab>')}", repr(got))
     if name == "zsh":
         shown = shell.type("bpe-merge -f \t\t")
-        lib.ok(re.search(r"json +gpt2 +tiktoken +hf-dir +merges\s", shown) and "--" not in shown, "zsh: values in their order, and nothing else", repr(shown))
+        lib.ok(re.search(r"json +gpt2 +tiktoken +hf-dir +merges\s", shown) and "--" not in shown, "zsh: only the values, in order", repr(shown))
     shell.close()
 
 

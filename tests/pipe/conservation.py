@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""conservation.py SECTION [SEED] - nothing is lost in silence, nothing is counted twice.
+"""conservation.py SECTION [SEED] - nothing is lost silently, nothing is counted twice.
 
-Each section damages the streams of a small corpus in its way. Whatever happens, the end must be the identical model, or a non-zero
-exit with a reason and no model. Prints one line of the Test Anything Protocol (without number) for each claim.
+Each section damages the streams of a small corpus in another way. Whatever happens, the result must be the identical model, or a
+non-zero exit status with a reason and no model. Prints a line of the Test Anything Protocol, without a number, for each claim.
 """
 import itertools
 import json
@@ -24,13 +24,13 @@ CODES = lib.ERRORS
 SECTION = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
 rng = random.Random(SEED)
-TRIALS = int(os.environ.get("TRIALS") or 3)  # of the kills of a kind; other trials in proportion
+TRIALS = int(os.environ.get("TRIALS") or 3)  # kills of each kind; other trials are in proportion
 
 
 # ---- Running the programs ----
 
 def run(name, *args, data=b"", timeout=120):
-    """(exit status, standard output, standard error); a hang is an error of the test."""
+    """(exit status, standard output, standard error); a hang raises TimeoutExpired."""
     return lib.run(["bpe-" + name, *args], data, timeout)
 
 
@@ -39,27 +39,27 @@ def must(name, *args, data=b""):
 
 
 def finish(counts, *args):
-    """What the end of the line makes of counts: (exit status, model, messages, exit status of bpe-sum)."""
+    """Runs bpe-sum and bpe-merge on counts: (exit status, model, messages, exit status of bpe-sum)."""
     code, total, err = run("sum", *args, data=counts)
     merged, model, err2 = run("merge", "-v", "400", data=total)
     return merged, model, err + err2, code
 
 
 class Verdict:
-    """Holds results against the model that must come, and counts them."""
+    """Compares results with the expected model, and counts them."""
 
     def __init__(self, want, name):
         self.want, self.name, self.same, self.refused, self.bad = want, name, 0, 0, []
 
     def see(self, result, what, expect=None):
-        """expect: "same" or "refused" when only one will do."""
+        """expect: "same" or "refused" if only one is right."""
         code, model, err = result[:3]
         sum_code = result[3] if len(result) > 3 else code
         problem = None
         if code == 0 and model != self.want:
             problem = "exit 0 with another model"
         elif code == 0 and sum_code != 0:
-            problem = "exit 0, but of bpe-sum %d" % sum_code
+            problem = "exit 0, but bpe-sum exits with %d" % sum_code
         elif code != 0 and model:
             problem = "exit %d, but there is a model" % code
         elif code != 0 and code not in CODES:
@@ -67,13 +67,13 @@ class Verdict:
         elif sum_code < 0:
             problem = "bpe-sum: signal %d" % -sum_code
         elif code != 0 and sum_code == 0:
-            problem = "exit %d, but of bpe-sum 0: %s" % (code, err)
+            problem = "exit %d, but bpe-sum exits with 0: %s" % (code, err)
         elif code != 0 and len(err) < 20:
             problem = "exit %d without a reason" % code
         elif expect == "same" and code != 0:
             problem = "refused: " + err
         elif expect == "refused" and code == 0:
-            problem = "was not refused"
+            problem = "not refused"
         if problem:
             self.bad.append("%s: %s" % (what, problem))
         elif code == 0:
@@ -85,9 +85,9 @@ class Verdict:
     def report(self, some_same=False, some_refused=False):
         n = self.same + self.refused + len(self.bad)
         if some_same and not self.same:
-            self.bad.append("none came through")
+            self.bad.append("no trial gave the model")
         if some_refused and not self.refused:
-            self.bad.append("none was refused")
+            self.bad.append("no trial was refused")
         print("%s - %s (%d trials: %d identical, %d refused)" % ("not ok" if self.bad else "ok", self.name, n, self.same, self.refused))
         for line in self.bad[:8]:
             print("# " + line.replace("\n", " | ")[:600])
@@ -106,12 +106,12 @@ def claim(good, name, why=""):
 # ---- A small corpus ----
 
 class Corpus:
-    """A run's records: chunks, a promise, and for each chunk the counts of a process of its own."""
+    """The records of a run: chunks, a promise, and the counts of each chunk, from separate processes."""
 
     def __init__(self, *args, data=b""):
         stream = R.split(must("chunk", *args, data=data))
         self.chunks = [r for r in stream if R.kind(r) in "CR"]
-        self.promise = list(dict.fromkeys(r for r in stream if R.kind(r) == "P"))  # it may come first and last
+        self.promise = list(dict.fromkeys(r for r in stream if R.kind(r) == "P"))  # it may be at both ends
         self.stream = b"".join(stream)
         self.batches = [R.split(self.count(c)) for c in self.chunks]
         whole = must("count", data=self.stream)
@@ -131,7 +131,7 @@ def small(block="4K", size=40000):
     write("a.txt", text(1, size // 2))
     write("b.txt", text(2, size // 2, "one"))
     c = Corpus("--inline", "-b", block, "a.txt", "b.txt")
-    c.stream = b"".join(c.chunks + c.promise)  # the promise, which may be lost if it is there twice, only once
+    c.stream = b"".join(c.chunks + c.promise)  # the promise only once: of two, one may be lost
     return c
 
 
@@ -144,7 +144,7 @@ def cut_places(stream, n_random):
 
 
 def count_then_finish(stream):
-    """Damaged chunks through the rest of the line; as under `parallel` bpe-count's exit status is not seen."""
+    """Runs damaged chunks through the rest of the pipeline. bpe-count's exit status is ignored, as under `parallel`."""
     code, counts, err = run("count", data=stream)
     if code < 0:
         return code, b"", err, code
@@ -162,7 +162,7 @@ def section_cuts():
         for at in cut_places(stream, 8 * TRIALS):
             v.see(end(stream[:at]), "cut at %d of %d" % (at, len(stream)), "refused")
         v.report()
-        v = Verdict(c.model, "so is the stream of %s without its first bytes" % name)
+        v = Verdict(c.model, "the stream of %s without its first bytes is refused" % name)
         for at in cut_places(stream, 2 * TRIALS)[1:]:
             v.see(end(stream[at:]), "begun at %d of %d" % (at, len(stream)), "refused")
         v.report()
@@ -208,15 +208,15 @@ def section_flips():
 
 
 def section_moves():
-    """Whole records lost, repeated, moved, and brought in from elsewhere."""
+    """Whole records that are lost, repeated, moved, or come from another run."""
     c = small()
     one, other = R.split(c.counts()), small("8K", 30000)
-    v = Verdict(c.model, "a lost record of counts is missed")
+    v = Verdict(c.model, "a lost record of counts is noticed")
     for i in range(len(one)):
         v.see(finish(b"".join(one[:i] + one[i + 1:])), "record %d (%s)" % (i, R.kind(one[i])), "refused")
     v.report()
     chunks = R.split(c.stream)
-    v = Verdict(c.model, "a lost chunk is missed")
+    v = Verdict(c.model, "a lost chunk is noticed")
     for i in range(len(chunks)):
         v.see(count_then_finish(b"".join(chunks[:i] + chunks[i + 1:])), "record %d" % i, "refused")
     v.report()
@@ -263,7 +263,7 @@ def section_moves():
 
 
 def again(c, counts, how):
-    """A second round: counts what is missing, and adds the first counts. how(missing) gives the chunks to count."""
+    """A second round: counts the missing ranges, and adds the first counts. how() returns the chunks to count."""
     code, out, err = run("sum", "--missing", "missing", data=counts)
     if code == 0:
         return finish(counts)
@@ -276,7 +276,7 @@ def section_overlaps():
     """The same ranges counted in different groupings."""
     c = small()
     v = Verdict(c.model, "batches that overlap in part are never added up")
-    w = Verdict(c.model, "and what is then missing is counted in a second round")
+    w = Verdict(c.model, "  and the ranges then missing are counted in a second round")
     for i in range(60):
         k = len(c.chunks)
         counts = list(c.promise)
@@ -292,7 +292,7 @@ def section_overlaps():
         w.see(again(c, b"".join(counts), lambda: must("chunk", "--only", "missing", "a.txt", "b.txt")), "grouping %d" % i, "same")
     v.report(some_refused=True)
     w.report()
-    # By reference: pieces that cross the borders of others'.
+    # By reference: pieces that cross the borders of other pieces.
     write("c.txt", text(3, 60000, "one"))
     r = Corpus("-b", "3K", "c.txt")
     code, stream, _ = run("chunk", "-b", "7K", "c.txt")
@@ -311,7 +311,7 @@ def section_overlaps():
         rng.shuffle(both)
         v.see(count_then_finish(b"".join(both)), "one worker, order %d" % i)
     v.report()
-    # The first counts are of c.txt up to a place inside a later piece.
+    # The first counts cover c.txt up to an offset inside a later piece.
     head = R.payload(r.chunks[0])
     cursor = R.Cursor(head)
     cursor.id(), cursor.s(), cursor.n(), cursor.n()
@@ -324,7 +324,7 @@ def section_overlaps():
         return R.make(("R", old + R.s(rule) + R.n(0) + R.n(1) + R.n(fields[0]) + R.s(fields[1]) + R.s(fields[2]) + R.n(fields[3]) +
                        R.n(fields[4]) + R.n(fields[5]) + R.n(0) + R.n(1) + R.n(begin) + R.n(end - begin)))
     cuts = [0] + sorted(p.end for record in r.chunks for p in R.pieces(record))
-    claim(len(cuts) > 8, "the corpus has pieces enough", cuts)
+    claim(len(cuts) > 8, "the corpus has enough pieces", cuts)
     a, b = cuts[3], cuts[6]
     counts = r.count(piece(0, b)) + b"".join(r.promise)
     v = Verdict(r.model, "a worker's own overlapping pieces")
@@ -332,10 +332,10 @@ def section_overlaps():
     v.see(finish(counts + late), "0-%d and %d-end" % (b, a), "refused")
     v.see(again(r, counts + late, lambda: open("missing", "rb").read()), "second round", "same")
     v.see(count_then_finish(piece(0, b) + piece(a, cuts[-1]) + b"".join(r.promise)), "in one worker", "refused")
-    v.see(count_then_finish(piece(0, b) + piece(b, cuts[-1]) + b"".join(r.promise)), "borders of its own", "same")
+    v.see(count_then_finish(piece(0, b) + piece(b, cuts[-1]) + b"".join(r.promise)), "other borders", "same")
     v.see(count_then_finish(piece(0, b) + piece(a, b) + piece(b, cuts[-1]) + b"".join(r.promise)), "one within another", "same")
     v.report()
-    v = Verdict(r.model, "a piece that ends where no text is cut")
+    v = Verdict(r.model, "a piece that does not end at a split point")
     for at in (1, 5000, 5001, 5002, 5003):
         v.see(count_then_finish(piece(0, at) + piece(at, cuts[-1]) + b"".join(r.promise)), "at %d" % at)
     v.report(some_refused=True)
@@ -370,15 +370,15 @@ def section_missing():
             counts = b"".join(itertools.chain(*some, c.promise))
             v.see(finish(counts), "incomplete %d" % i, "same" if len(some) == len(c.batches) else "refused")
             v.see(again(c, counts, how), "round %d" % i, "same")
-            # The same by way of a partial sum.
+            # The same with a partial sum.
             code, part, err = run("sum", "--partial", "--missing", "missing", data=counts)
             if code:
                 v.bad.append("--partial: exit %d %s" % (code, err))
                 continue
             more = must("count", data=how()) if os.path.getsize("missing") else b""
-            v.see(finish(part), "a partial sum alone", "same" if len(some) == len(c.batches) else "refused")
+            v.see(finish(part), "only a partial sum", "same" if len(some) == len(c.batches) else "refused")
             v.see(finish(part + more), "a partial sum completed", "same")
-            v.see(finish(more + part), "the other way round", "same")
+            v.see(finish(more + part), "in the other order", "same")
             code, model, err = run("merge", "--partial", "-v", "300", data=part)
             if some and (code or not model):
                 v.bad.append("bpe-merge --partial: exit %d %s" % (code, err))
@@ -387,16 +387,16 @@ def section_missing():
     c = Corpus("-b", "6K", "t.txt.zst")
     run("sum", "--missing", "missing", data=b"".join(c.promise))
     code, out, err = run("count", "missing")
-    claim(code == 65 and "--only" in err, "bpe-count of a list without a file to read names --only", (code, err))
+    claim(code == 65 and "--only" in err, "bpe-count refuses a list of text by value, and names --only", (code, err))
     code, out, err = run("chunk", "--only", "missing")
-    claim(code == 64 and "t.txt.zst" in err, "--only without the file names it", (code, err))
+    claim(code == 64 and "t.txt.zst" in err, "--only without the file: the message names it", (code, err))
     write("t.txt.zst", b"")
     code, out, err = run("chunk", "--only", "missing", "t.txt.zst")
-    claim(code in (65, 75), "--only with a file that is another now", (code, err))
+    claim(code in (65, 75), "--only with a file that has changed", (code, err))
     write("missing2", open("missing", "rb").read() + must("sum", "--partial", data=c.counts()))
     code, out, err = run("chunk", "--only", "missing2", "t.txt.zst")
-    claim(code == 65, "--only FILE that is no list of ranges", (code, err))
-    v = Verdict(None, "--only where what was read ends with the file: so does the document")
+    claim(code == 65, "--only with a file that is not a list of ranges", (code, err))
+    v = Verdict(None, "--only: a read that ends with the file ends the document")
     for block in (4096, 8192):
         write("w.txt", (b"word and\nMore " * 1000)[:block * 5 // 4 - 2] + b"\n\n")
         c = Corpus("--inline", "w.txt")
@@ -429,7 +429,7 @@ def section_trees():
         total = must("sum", data=top)
         if R.words(total) != c.words:
             v.bad.append("tree %d: other words" % i)
-        v.see(finish(top + c.counts()), "and the counts again %d" % i)
+        v.see(finish(top + c.counts()), "with the counts again %d" % i)
         lost = list(level)
         if len(lost) > 1:
             lost.pop(rng.randrange(len(lost)))
@@ -437,21 +437,21 @@ def section_trees():
             v.see(code, "without one branch")
     v.report()
     total = must("sum", data=c.counts())
-    v = Verdict(c.model, "the same sum twice counts once")
+    v = Verdict(c.model, "a duplicate sum counts once")
     v.see(finish(total + total), "twice", "same")
-    v.see(finish(total + must("sum", data=total)), "and summed again", "same")
-    v.see(finish(total + c.counts()), "then the counts it is of", "same")
-    v.see(finish(c.counts() + total), "after the counts it is of", "same")
+    v.see(finish(total + must("sum", data=total)), "summed again", "same")
+    v.see(finish(total + c.counts()), "followed by its own counts", "same")
+    v.see(finish(c.counts() + total), "after its own counts", "same")
     v.report()
     if True:
-        # Two runs in one sum, and one of the two runs once more.
+        # Two runs in one sum, and one of the runs again.
         write("d.txt", text(9, 9000))
         d = Corpus("d.txt")
         both = must("sum", data=c.counts() + d.counts())
         v = Verdict(must("merge", "-v", "400", data=both), "a sum over two runs")
         v.see(finish(both), "alone", "same")
         v.see(finish(both + both), "twice", "same")
-        v.see(finish(both + d.counts()), "then one of them", "same")
+        v.see(finish(both + d.counts()), "followed by one of them", "same")
         v.see(finish(d.counts() + both), "one of them first")
         v.see(finish(d.sum + both), "the sum of one first")
         for r in range(len(R.split(both))):
@@ -466,7 +466,7 @@ def section_trees():
 
 
 def section_changed():
-    """The file is another when it is counted."""
+    """Files that have changed when they are counted."""
     data = text(6, 90000)
 
     def fresh():
@@ -477,8 +477,8 @@ def section_changed():
         "one byte more": lambda: write("f.txt", data + b"x"),
         "cut short": lambda: os.truncate("f.txt", 50000),
         "empty": lambda: os.truncate("f.txt", 0),
-        "time alone, by a nanosecond": lambda: os.utime("f.txt", ns=(10 ** 18, 10 ** 18 + 1)),
-        "time alone, in the past": lambda: os.utime("f.txt", ns=(0, 0)),
+        "only the time, by a nanosecond": lambda: os.utime("f.txt", ns=(10 ** 18, 10 ** 18 + 1)),
+        "only the time, in the past": lambda: os.utime("f.txt", ns=(0, 0)),
         "replaced by another of the same size": lambda: (os.remove("f.txt"), write("f.txt", data[::-1])),
         "removed": lambda: os.remove("f.txt"),
         "a directory": lambda: (os.remove("f.txt"), os.mkdir("f.txt")),
@@ -494,7 +494,7 @@ def section_changed():
         code, counts, err = run("count", data=stream)
         wanted = 66 if name in ("removed", "a directory") else 65
         if code != wanted or "f.txt" not in err or result[0] != wanted:
-            v.bad.append("exit %d, of the line %d: %s" % (code, result[0], err))
+            v.bad.append("exit %d, pipeline %d: %s" % (code, result[0], err))
         v.report()
         if os.path.isdir("f.txt"):
             os.rmdir("f.txt")
@@ -502,21 +502,21 @@ def section_changed():
     stream = must("chunk", "-b", "8K", "f.txt")
     first = run("count", data=stream)[1]
     del records
-    # After the counts the file may do what it likes.
+    # After it was counted, the file may change.
     os.remove("f.txt")
-    claim(finish(first)[0] == 0, "what was counted before the change stays counted")
+    claim(finish(first)[0] == 0, "counts from before the change stay valid")
 
 
 def section_failures():
-    """Failed attempts in the stream, and retries of them."""
+    """Failed attempts in the stream, and their retries."""
     c = small()
     write("bad.txt", text(7, 20000) + b"\xe9 bad\n" + text(8, 9000))
     stream = must("chunk", "-b", "4K", "bad.txt")
     code, counts, err = run("count", data=stream)
     merged, model, said, sum_code = finish(counts)
     claim(code == sum_code == merged == 65 and not model and said.count("bad.txt: byte 2") == 2,
-          "a failure's message and code come out at the end", (code, sum_code, merged, said))
-    # An attempt that fails because the file is away, and another that succeeds.
+          "bpe-merge repeats a failure's message and exit status", (code, sum_code, merged, said))
+    # An attempt that fails because the file is missing, and another that succeeds.
     write("g.txt", text(4, 50000))
     r = Corpus("-b", "5K", "g.txt")
     os.rename("g.txt", "away")
@@ -531,7 +531,7 @@ def section_failures():
         tear = R.split(rng.choice(failed))
         v.see(finish(b"".join(parts + tear[:-1])), "without the failure", "same")
     v.report()
-    v = Verdict(r.model, "failed attempts whose retry never came")
+    v = Verdict(r.model, "failed attempts without a retry")
     for i in range(20):
         lost = rng.randrange(len(r.batches))
         parts = [failed[0 if len(failed) == 1 else rng.randrange(len(failed))]] + \
@@ -539,21 +539,21 @@ def section_failures():
         rng.shuffle(parts)
         v.see(finish(b"".join(parts)), "order %d" % i, "refused")
     v.report()
-    # A failure of the sum goes on to bpe-merge.
+    # A failure of bpe-sum is passed on to bpe-merge.
     code, out, err = run("sum", data=b"no records at all")
     claim(code == 65 and R.kind(R.split(out)[-1]) == "F", "bpe-sum passes its own failure on", (code, out))
     code, model, err = run("merge", "-v", "300", data=out)
-    claim(code == 65 and not model and "records" in err, "and bpe-merge repeats it", (code, err))
-    # A failure of nobody knows whom: what was lost is not known, so that a complete rest is no proof.
-    v = Verdict(c.model, "a failure without a run is not made up for")
+    claim(code == 65 and not model and "records" in err, "  and bpe-merge repeats it", (code, err))
+    # A failure that names no run: the loss is unknown, so complete counts prove nothing.
+    v = Verdict(c.model, "a failure without a run is final")
     v.see(finish(c.counts() + out), "after", "refused")
     v.see(finish(out + c.counts()), "before", "refused")
     for data in (c.sum + out, out + c.sum):
         v.see(run("merge", "-v", "400", data=data), "with a sum, into bpe-merge", "refused")
     late = run("sum", data=b"")[1]
-    v.see(run("merge", "-v", "400", data=c.sum + late), "a sum that is complete and one that is not, into bpe-merge", "refused")
+    v.see(run("merge", "-v", "400", data=c.sum + late), "a complete sum and an incomplete one, into bpe-merge", "refused")
     v.report()
-    # The lowest failure is the one that is reported, whatever the order.
+    # The first failure in the text is reported, in any order of arrival.
     write("bad2.txt", b"\xe9" + text(1, 3000) + b"\xf1")
     many = must("chunk", "--inline", "-b", "1K", "g.txt", "bad2.txt")
     parts = [run("count", data=x)[1] for x in R.split(many)]
@@ -583,7 +583,7 @@ def section_rules():
 
 
 def section_reading():
-    """Sources that were read in different ways add up: their rules are the same."""
+    """Counts of sources that were read in different ways add up if the rules are the same."""
     documents = [b"one two two\n", b"three\n\nfour four four\n", "f\u00fcnf\n".encode()]
     write("plain.txt", b"<|endoftext|>".join(documents))
     whole = Corpus("plain.txt")
@@ -598,21 +598,21 @@ def section_reading():
         v.see(finish(b"".join(p.counts() for p in order)), "counts", "same")
         v.see(finish(b"".join(p.sum for p in order)), "sums", "same")
     v.report()
-    claim(R.words(must("sum", data=b"".join(p.sum for p in parts))) == R.words(whole.sum), "and their words are those of the whole")
+    claim(R.words(must("sum", data=b"".join(p.sum for p in parts))) == R.words(whole.sum), "  to the counts of the whole")
 
 
 def section_merge():
-    """What bpe-merge must not take for a sum."""
+    """Input that bpe-merge must not accept as a sum."""
     c = small()
     cases = {"counts": c.counts(), "one batch of counts": b"".join(c.batches[0]), "chunks": c.stream, "text": text(1, 5000), "nothing": b"",
              "two sums": c.sum + Corpus("a.txt").sum, "a promise": b"".join(c.promise),
              "a sum and counts": c.sum + b"".join(c.batches[0]), "a sum and chunks": c.sum + c.stream, "a newline": b"\n",
              "ranges": Corpus("a.txt").stream,
              "a partial sum": must("sum", "--partial", data=b"".join(c.batches[0] + c.promise)),
-             "counts that are complete in one batch": must("count", data=c.stream),
-             "a sum whose words are another's": b"".join(R.split(Corpus("a.txt").sum)[:1] + R.split(c.sum)[1:]),
-             "words without an end": b"".join(r for r in R.split(c.sum) if R.kind(r) == "W"),
-             "an end without words": b"".join(r for r in R.split(c.sum) if R.kind(r) != "W")}
+             "complete counts in one batch": must("count", data=c.stream),
+             "a sum with the counts of another": b"".join(R.split(Corpus("a.txt").sum)[:1] + R.split(c.sum)[1:]),
+             "counts without a summary": b"".join(r for r in R.split(c.sum) if R.kind(r) == "W"),
+             "a summary without counts": b"".join(r for r in R.split(c.sum) if R.kind(r) != "W")}
     for name, data in cases.items():
         code, out, err = run("merge", "-v", "400", data=data)
         wanted = {"chunks": (65,), "text": (65,), "ranges": (65,), "a newline": (65,), "two sums": (65,), "a sum and chunks": (65,)}
@@ -621,11 +621,11 @@ def section_merge():
     code, out, err = run("merge", "-v", "400", data=c.sum + c.sum)
     claim((code, out) == (0, c.model) or (code in CODES and not out), "the same sum twice into bpe-merge", (code, err))
     code, out, err = run("merge", "-v", "300", "--partial", data=cases["a partial sum"])
-    claim(code == 0 and out, "bpe-merge --partial accepts one", (code, err))
+    claim(code == 0 and out, "bpe-merge --partial accepts a partial sum", (code, err))
     code, out, err = run("sum", data=b"")
-    claim(code == 75 and "no records arrived" in err, "bpe-sum of nothing is 75", (code, err))
+    claim(code == 75 and "no records arrived" in err, "bpe-sum of empty input exits with 75", (code, err))
     code, out, err = run("sum", "--partial", data=b"")
-    claim(code == 0 and not out and "no records arrived" in err, "with --partial it is nothing, and a remark", (code, err))
+    claim(code == 0 and not out and "no records arrived" in err, "  with --partial, it writes nothing, with a warning", (code, err))
     for name, data in (("chunks", c.stream), ("text", text(1, 5000))):
         code, out, err = run("sum", data=data)
         claim(code == 65 and err, "bpe-sum refuses " + name, (code, err))
@@ -636,7 +636,7 @@ def section_merge():
 
 
 def section_crafted():
-    """Records with right checksums that say what no program would."""
+    """Records with correct checksums and contents that no program would write."""
     c = small()
     batch, seq = bytes(range(16)), 0
     run_id = R.run_of(c.promise[0])
@@ -664,26 +664,26 @@ def section_crafted():
         "a promise of 2^60 inputs": [("P", other + R.n(0) + R.n(1) + rules + R.n(2 ** 60))],
         "promises of 2^64 bytes": [("P", other + R.n(0) + R.n(1) + rules + R.n(2) + 2 * (R.s(b"x") + R.s(bytes(4)) + R.n(2 ** 63) + R.n(1) + R.n(0) + R.n(0)))],
         "a range that ends before it begins": [end("K", 0, 0, [a_run(ranges=[(0, 9, 5)])])],
-        "a range of nothing": [end("K", 0, 0, [a_run(ranges=[(0, 5, 5)])])],
+        "an empty range": [end("K", 0, 0, [a_run(ranges=[(0, 5, 5)])])],
         "a range up to 2^64 - 1": [end("K", 0, 0, [a_run(ranges=[(0, 0, big)])])],
         "more ranges than there are": [end("K", 0, 0, [a_run(n=2 ** 61)])],
         "more runs than there are": [("K", batch + R.n(0) + R.n(0) + R.n(1) + words + rules + R.n(0) + bytes(8) + R.n(0) + R.n(2 ** 62))],
         "a run twice in one commit": [end("K", 0, 0, [a_run(ranges=[(0, 0, 5)]), a_run(ranges=[(0, 0, 5)])])],
         "ranges that overlap in one commit": [end("K", 0, 0, [a_run(ranges=[(0, 0, 5), (0, 3, 9)])])],
-        "a whole run twice in one summary": [end("S", 0, 0, [a_run(other, 1, 5), a_run(other, 1, 5)])],
-        "a whole run with ranges": [end("S", 0, 0, [a_run(other, 1, 5, [(0, 0, 5)])])],
-        "a summary of a run that is not whole": [end("S", 0, 0, [a_run(other, 0, 5, [(0, 0, 5)])])],
+        "a complete run twice in one summary": [end("S", 0, 0, [a_run(other, 1, 5), a_run(other, 1, 5)])],
+        "a complete run with ranges": [end("S", 0, 0, [a_run(other, 1, 5, [(0, 0, 5)])])],
+        "a summary of an incomplete run": [end("S", 0, 0, [a_run(other, 0, 5, [(0, 0, 5)])])],
         "a commit without runs": [end("K", 0, 0, [])],
-        "a wrong number of words": [end("K", 9, 0, [a_run(ranges=[(0, 0, 5)])])],
-        "a word of no bytes": [("W", run_id + batch + R.n(0) + R.n(0) + R.n(0) + R.n(3)), end("K", 1, 0, [a_run(ranges=[(0, 0, 5)])])],
-        "a count of nothing": [("W", run_id + batch + R.n(0) + R.n(0) + R.s(b"x") + R.n(0))],
-        "a long word of 2^63 bytes": [("W", run_id + batch + R.n(0) + R.n(1) + R.n(2 ** 63) + R.n(3) + b"xyz")],
-        "a word's end without its begin": [("W", run_id + batch + R.n(0) + R.n(2) + b"xyz")],
+        "a wrong number of counts": [end("K", 9, 0, [a_run(ranges=[(0, 0, 5)])])],
+        "an empty pretoken": [("W", run_id + batch + R.n(0) + R.n(0) + R.n(0) + R.n(3)), end("K", 1, 0, [a_run(ranges=[(0, 0, 5)])])],
+        "a count of 0": [("W", run_id + batch + R.n(0) + R.n(0) + R.s(b"x") + R.n(0))],
+        "a long pretoken of 2^63 bytes": [("W", run_id + batch + R.n(0) + R.n(1) + R.n(2 ** 63) + R.n(3) + b"xyz")],
+        "the end of a pretoken without its start": [("W", run_id + batch + R.n(0) + R.n(2) + b"xyz")],
         "a record of number 2^64 - 1": [("W", run_id + batch + R.n(big) + R.n(0) + R.s(b"x") + R.n(1))],
         "a failure with exit status 0": [("F", run_id + R.n(0) + R.n(0) + R.n(0) + R.s(b"all is well"))],
         "a failure with exit status 2^63": [("F", bytes(16) + R.n(big) + R.n(big) + R.n(2 ** 63) + R.s(b"x"))],
         "a failure with exit status 256": [("F", bytes(16) + R.n(big) + R.n(big) + R.n(256) + R.s(b"x"))],
-        "a failure that says nothing": [("F", bytes(16) + R.n(big) + R.n(big) + R.n(65) + R.s(b""))],
+        "a failure without a message": [("F", bytes(16) + R.n(big) + R.n(big) + R.n(65) + R.s(b""))],
         "an unknown type": [("Z", b"hello")],
         "an empty payload": [("K", b"")],
         "rules of 2^60 special tokens": [("P", other + R.n(0) + R.n(1) + R.s(R.n(0) + R.s(b"gpt2") + R.n(2 ** 60)) + R.n(0))],
@@ -696,7 +696,7 @@ def section_crafted():
             for where, data in (("before the rest", made + c.counts()), ("after a complete sum", c.counts() + made)):
                 v.see(finish(data), where)
             v.see(finish(made + incomplete), "in place of a batch", "refused")
-            # Alone it may be a model of its own: two records are a sum.
+            # The record alone may be accepted: two records can be a sum.
             for prog in (["merge", "-v", "300"], ["sum"], ["view"], ["view", "--check"], ["count"], ["sum", "--partial"]):
                 code, out, err = run(*prog, data=made)
                 if code != 0 and (code not in CODES or len(err) < 20 or (out and prog[0] == "merge")):
@@ -715,9 +715,9 @@ def section_crafted():
     cur.id(), cur.s()
     head = chunk[:cur.at]
     far = {"a chunk at offset 2^64 - 3": R.n(0) + R.s(b"x") + R.n(big - 2) + R.n(0) + R.n(0) + b"hello",
-           "a chunk cut inside a word": R.n(0) + R.s(b"x") + R.n(0) + R.n(1) + R.n(0) + b"hello",
-           "a chunk of no text": R.n(0) + R.s(b"x") + R.n(7) + R.n(0) + R.n(0),
-           "a chunk of a source that was not promised": R.n(77) + R.s(b"x") + R.n(0) + R.n(0) + R.n(0) + b"hello",
+           "a chunk cut inside a pretoken": R.n(0) + R.s(b"x") + R.n(0) + R.n(1) + R.n(0) + b"hello",
+           "an empty chunk": R.n(0) + R.s(b"x") + R.n(7) + R.n(0) + R.n(0),
+           "a chunk of a source that is not in the promise": R.n(77) + R.s(b"x") + R.n(0) + R.n(0) + R.n(0) + b"hello",
            "a chunk beyond its source's end": R.n(0) + R.s(b"x") + R.n(10 ** 9) + R.n(0) + R.n(0) + b"hello"}
     for name, fields in far.items():
         v = Verdict(c.model, "a crafted record: " + name)
@@ -729,12 +729,12 @@ def section_crafted():
 
 
 def section_random():
-    """A model of what may happen to a run: operations at random on its records, by the real programs."""
+    """Random operations on the records of a run, with the real programs."""
     corpora = [small(), ]
     write("e.txt", text(11, 30000))
     corpora.append(Corpus("-b", "2K", "e.txt"))
     rounds = max(8 * TRIALS, 32)
-    v = [Verdict(c.model, "operations at random on the records of a run") for c in corpora]
+    v = [Verdict(c.model, "random operations on the records of a run") for c in corpora]
     for i in range(rounds):
         k = i % len(corpora)
         c = corpora[k]
@@ -824,8 +824,8 @@ def finish_without_orphans(p, may_have):
 
 
 def kill_one(line, victim, v, took):
-    """Runs a line of the shell, kills victims by name at a random moment, and judges the end. Gives how many were killed."""
-    to_file = victim == "bpe-merge" or rng.random() < 0.5  # a model on standard output may be torn when bpe-merge is killed
+    """Runs a shell command, kills processes named `victim` at a random moment, and judges the result. Returns how many were killed."""
+    to_file = victim == "bpe-merge" or rng.random() < 0.5  # bpe-merge, when killed, may leave part of a model on standard output
     if os.path.exists("model"):
         os.remove("model")
     with tempfile.TemporaryFile() as err:
@@ -836,7 +836,7 @@ def kill_one(line, victim, v, took):
             time.sleep(0.002)
         killed, patience = 0, time.monotonic() + took
         while not killed and p.poll() is None and time.monotonic() < patience:
-            # Of parallel's processes only the first: it waits for its own helpers for ever when they are killed.
+            # Only the first of parallel's processes: it would wait forever for its own helpers.
             them = [pid for pid, name, parent in descendants(p.pid)
                     if (name.startswith("bpe-") or name == "xargs" or (name == "parallel" and parent == p.pid)) and
                     (victim in ("any", "all", name)) and (to_file or name != "bpe-merge")]
@@ -849,7 +849,7 @@ def kill_one(line, victim, v, took):
                 except OSError:
                     pass
         try:
-            # Orphans of parallel may wait for each other for ever, and with them all who share their pipes.
+            # Orphans of parallel may wait for each other forever, and so do all processes that share their pipes.
             model, _ = finish_without_orphans(p, victim in ("parallel", "any", "all"))
         except subprocess.TimeoutExpired:
             alive = descendants(p.pid)
@@ -864,7 +864,7 @@ def kill_one(line, victim, v, took):
             model = f.read()
     what = "%s killed (%d)" % (victim, killed)
     if p.returncode == 137 and to_file and killed:
-        # bpe-merge itself: its file is there as a whole, or not.
+        # bpe-merge was killed: its file must be complete, or not exist.
         v.see((0 if model else 75, model, "bpe-merge was killed"), what)
     else:
         v.see((p.returncode, model, said), what)
@@ -872,7 +872,7 @@ def kill_one(line, victim, v, took):
 
 
 def section_kill():
-    """kill -9 of any process at any moment, in the lines as users write them."""
+    """kill -9 of any process at any moment, in pipelines as users write them."""
     data = text(21, 2 << 20) * 4
     write("big.txt", data)
     want = must("merge", "-v", "2000", data=must("sum", data=must("count", data=must("chunk", "big.txt"))))
@@ -898,12 +898,12 @@ def section_kill():
         took = time.monotonic() - start
         v.see((p.returncode, p.stdout, p.stderr.decode("utf-8", "replace")), "undisturbed", "same")
         killed = 0
-        i = 0  # the moment may come too late, on a busy machine more often
+        i = 0  # the kill may come too late, more often on a busy machine
         while i < TRIALS or (killed < 3 and i < 10 * TRIALS):
             killed += kill_one(line, victims[i % len(victims)], v, took) > 0
             i += 1
         if killed < 3:
-            v.bad.append("processes were killed in %d of %d trials only" % (killed, i))
+            v.bad.append("processes were killed in only %d of %d trials" % (killed, i))
         v.report(some_refused=True)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Cutting inside documents changes nothing: text full of whitespace around newlines, Latin, Cyrillic, Greek and Chinese, cut at
-# thousands of places, by reference and by value.
+# Cutting inside documents does not change the counts: text full of whitespace around newlines, in Latin, Cyrillic, Greek and Chinese,
+# cut at thousands of points, by reference and by value.
 . "$(dirname "$0")/../lib.sh"
 
 text 5 1000000 space >space.txt
@@ -26,7 +26,7 @@ for pattern in gpt2 cl100k cl100k-tiktoken nanochat qwen2 o200k deepseek-v3 tekk
                 n=$(n_cuts pieces)
                 cuts=$((cuts + n))
                 bpe-count pieces | bpe-sum | words >pieces.words
-                same whole.words pieces.words "$pattern, $file, -b $block $how: $n cuts, the counts of the whole"
+                same whole.words pieces.words "$pattern, $file, -b $block $how: $n cuts, the same counts"
             done
         done
     done
@@ -34,8 +34,8 @@ done
 [ "$cuts" -ge 10000 ]
 ok $? "at least 10,000 cuts were tried ($cuts)"
 
-# What is near a cut is read in steps: the one place in a file is found wherever it lies, at their borders too, and nothing else
-# is taken for it where a token is cut off: <a> before b is none, and \n before EOT no place.
+# bpe-chunk reads in steps to find a split point. The only one in a file must be found wherever it is, also at the border of a step,
+# and nothing else may be mistaken for it where a token is cut off: <a> before b is not a token, \n before EOT not a split point.
 mkdir steps
 python3 - >want <<'END'
 for kind, before, after in ("token", "<a>b", ""), ("letter", "\n", "中"), ("word", "\nEOT", ""):
@@ -48,16 +48,16 @@ for kind, before, after in ("token", "<a>b", ""), ("letter", "\n", "中"), ("wor
                     f.write("-" * (at - len(before)) + before + after + "-" * 300)
                 print(name, f"0+{at}", f"{at}+{len(after.encode()) + 300}")
 END
-cut_into() { # BLOCK FILE...: the pieces of each
+cut_into() { # BLOCK FILE...: the pieces of each file
     bpe-chunk -b "$1" -s '<a>' -s '<a>b' -s EOT "${@:2}" | bpe-view |
         awk '/^#  file/ { sub("name=", "", $4); pieces = $NF; sub("pieces=", "", pieces); gsub(",", " ", pieces); a[$4] = a[$4] " " pieces }
              END { for (name in a) print name a[name] }' | sort
 }
 cut_into 100 steps/* >got
 sort -o want want
-same want got "the one place to cut is found, at the borders of what is read too ($(wc -l <want) files)"
+same want got "the only split point is found, also at borders of reads ($(wc -l <want) files)"
 
-# Holes are skipped, however long, and what is behind them is found.
+# Holes are skipped, however long, and a split point behind them is found.
 python3 - >want <<'END'
 import os
 with open("holes", "wb") as f:
@@ -74,15 +74,16 @@ with open("holes", "wb") as f:
 print(hole > 49 << 20)
 END
 if [ "$(cat want)" = True ]; then
-    is "$(cut_into 16M holes)" "holes 0+52428801 52428801+52428799" "holes are skipped, and what is behind them is found"
+    is "$(cut_into 16M holes)" "holes 0+52428801 52428801+52428799" "holes are skipped, and a split point behind them is found"
 else
-    skip "holes are skipped" "this file system does not tell where they are"
+    skip "holes are skipped" "this file system does not report holes"
 fi
 
-# The rule is needed: a piece that ends inside a document is not one that ends a document.
+# Why the end of a piece must not be the end of a document:
 printf 'a\n\nb' >inside.txt
 is "$(bpe-chunk inside.txt | bpe-count | bpe-sum | words)" "$(printf '2\t\\n\n1\ta\n1\tb')" "a newline before a letter stands alone"
 printf 'a\n\n' >end.txt
-is "$(bpe-chunk end.txt | bpe-count | bpe-sum | words)" "$(printf '1\t\\n\\n\n1\ta')" "at the end of a document both are one pretoken"
+is "$(bpe-chunk end.txt | bpe-count | bpe-sum | words)" "$(printf '1\t\\n\\n\n1\ta')" \
+    "at the end of a document, two newlines are one pretoken"
 
 done_testing

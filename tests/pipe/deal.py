@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""deal.py N FIRST... -- WORKER...: N processes of WORKER read what FIRST writes from one socket of messages, each whole
-message by one of them, and write to standard output. How they ended goes to standard error: `FIRST: WORKER WORKER ...`,
-signals as -9. Two FIRSTs and a WORKER of its own:
+"""deal.py N FIRST... -- WORKER...: FIRST writes messages to a socket; N processes of WORKER read them, each message whole by one process,
+and write to standard output. Then prints the exit statuses on standard error, signals as -9: `FIRST: WORKER WORKER ...`. It also has a
+FIRST and two WORKERs:
 
 deal.py --send FILE...: writes each line of FILEs (each record) as a message to standard output.
-deal.py --look: a WORKER that prints the kind and the length of each message, which must be one record, and what it needs:
-a file or not.
-deal.py --die FILE: a WORKER that takes messages up to one with text, makes FILE, and is killed; a second one waits for
-FILE, and becomes bpe-count."""
+deal.py --look: a WORKER that prints the type and the length of each message, which must be one record, and whether it came in a file.
+deal.py --die FILE: a WORKER that reads messages up to one with text, creates FILE, and kills itself; a second one waits for FILE, and
+becomes bpe-count."""
 import array
 import os
 import signal
@@ -20,7 +19,7 @@ MOST = 200 << 10
 
 
 def receive(sock):
-    """A message, and whether it was a file."""
+    """A message, and whether it came in a file."""
     got, files, flags, _ = sock.recvmsg(MOST, socket.CMSG_SPACE(4))
     assert not flags & socket.MSG_TRUNC
     if not files:

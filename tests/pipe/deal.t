@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2238
-# Records through a socket of messages that several processes read: the same counts as through a pipe, whoever takes which;
-# records of any length; what happens when some of the processes die, or when what comes is damaged.
+# Records through a message socket that several processes read: the same counts as through a pipe, whichever process takes which record;
+# records of any length; processes that die; damaged messages.
 . "$(dirname "$0")/../lib.sh"
 
 deal=$TOP/tests/pipe/deal.py
@@ -9,7 +9,7 @@ text 1 6000000 >a.txt
 text 2 3000000 >b.txt
 cp "$TOP/README" c.txt
 
-# deals N ARG...: the words of the sum that N processes of bpe-count make of bpe-chunk ARG..., in got; how all ended, in err.
+# deals N ARG...: N processes of bpe-count read from bpe-chunk ARG...; the counts are in got, the exit statuses in err.
 deals() {
     local n=$1
     shift
@@ -18,19 +18,19 @@ deals() {
     [ -s sum ]
 }
 
-# same_sum NAME ARG...: with 1, 2 and 5 processes as through a pipe.
+# same_sum NAME ARG...: 1, 2 and 5 processes must give the same sum as a pipe.
 same_sum() {
     local name=$1 n bad=""
     shift
     bpe-chunk "$@" 2>/dev/null | bpe-count | bpe-sum | words >want
     for n in 1 2 5; do
         deals "$n" "$@" && cmp got want || bad="$bad $n"
-        like "$(grep -v '^bpe-chunk: the text has' err)" "0:$(printf ' 0%.0s' $(seq "$n"))" "$name: all $n end well"
+        like "$(grep -v '^bpe-chunk: the text has' err)" "0:$(printf ' 0%.0s' $(seq "$n"))" "$name: all $n succeed"
     done
     is "$bad" "" "$name: the same sum"
 }
 
-# looks ARG...: the messages of bpe-chunk ARG..., in messages.
+# looks ARG...: describes the messages of bpe-chunk ARG... in the file messages.
 looks() {
     timeout 60 "$deal" 1 bpe-chunk "$@" -- "$deal" --look >messages 2>err
 }
@@ -47,7 +47,7 @@ same_sum "JSON Lines" --jsonl b.jsonl
 zstd -q a.txt
 gzip -k b.txt
 same_sum "a compressed file" a.txt.zst
-same_sum "several" a.txt.zst b.txt.gz
+same_sum "several compressed files" a.txt.zst b.txt.gz
 mkdir many
 (cd many && split -b 2000 -a 4 ../b.txt)
 find many -type f >names
@@ -58,35 +58,35 @@ same_sum "no text" /dev/null
 
 looks a.txt b.txt
 is "$(grep -c file messages) $(sed -n 's/^R //p' messages | sort -n | awk '$1 > 4096')" "0 " "ranges are not padded"
-ok $(($(grep -c ^R messages) > 4)) "and have some megabytes of text each: $(grep -c ^R messages)"
+ok $(($(grep -c ^R messages) > 4)) "  and have some megabytes of text each: $(grep -c ^R messages)"
 looks --files-from names
-is "$(grep -c file messages)" 0 "many names are not too many for a message"
+is "$(grep -c file messages)" 0 "many names fit in messages"
 looks --inline a.txt
-is "$(grep -c file messages)" 0 "text by value is in messages"
-ok $(($(grep -c ^C messages) < 40)) "of 128 KiB or less: $(grep -c ^C messages)"
+is "$(grep -c file messages)" 0 "text by value is sent in messages"
+ok $(($(grep -c ^C messages) < 40)) "  in less than 40 of them: $(grep -c ^C messages)"
 looks -b 1M --inline a.txt
-is "$(grep -c 'C.*file' messages)" 6 "a size that is given counts, in files if need be"
+is "$(grep -c 'C.*file' messages)" 6 "-b sets the size of messages, which are files if necessary"
 
 # The same through a pipe.
-# pieces OPTION...: the pieces of the text, whatever records they are in.
+# pieces OPTION...: the pieces of the text, without the borders of records.
 pieces() { bpe-chunk -b 300k "$@" a.txt a.txt a.txt b.txt | bpe-view | sed -n 's/^#  file source=\([0-9]*\) .* pieces=/\1 /p' | tr ' ' '\n' | grep +; }
 bpe-chunk --dealt -b 300k a.txt a.txt a.txt b.txt >dealt.records
 ok $(($(bpe-view dealt.records | grep -c '^# range') < 2)) "--dealt: records of some megabytes of text"
 ok $(($(wc -c <dealt.records) >= 10000)) "  not padded"
 is "$(pieces --dealt | tr ',' '\n' | cksum)" "$(pieces | tr ',' '\n' | cksum)" "  the same pieces"
 is "$(parallel --will-cite --pipe bpe-count <dealt.records | bpe-sum | words | cksum)" \
-    "$(bpe-chunk a.txt a.txt a.txt b.txt | bpe-count | bpe-sum | words | cksum)" "  and GNU parallel counts them as well"
+    "$(bpe-chunk a.txt a.txt a.txt b.txt | bpe-count | bpe-sum | words | cksum)" "  and GNU parallel can count them"
 
-# ---- What is longer than a message ----
+# ---- Records longer than a message ----
 
 python3 -c 'print("ab" * 6000000, end="")' >long.txt
-same_sum "12 MB without a place to cut" --inline long.txt
+same_sum "12 MB without a split point" --inline long.txt
 looks --inline long.txt
 is "$(cut -d " " -f 1,3 messages)" "C file
-P message" "which is one file"
+P message" "  sent as one file"
 like "$(ulimit -f 100 && timeout 60 "$deal" 1 bpe-chunk --inline long.txt -- bpe-count 2>&1 >out.counts)" \
     "bpe-chunk: standard output: cannot create a file in memory (memfd_create) for a record of 12* bytes: File too large
-71: 71" "or cannot be one"
+71: 71" "  an error if that file cannot be created"
 seq -f '<|a special token number %.0f|>' 10000 >tokens
 special=()
 while read -r token; do special+=(-s "$token"); done <tokens
@@ -114,41 +114,41 @@ is "$(cat err)" "0: -9 0" "one process is killed"
 fails 75 "bpe-sum: * bytes * were never counted*" bpe-sum --missing=missing counts
 bpe-chunk --only=missing a.txt b.txt | bpe-count | cat counts - | bpe-sum | words >got
 bpe-chunk a.txt b.txt | bpe-count | bpe-sum | words >want
-same got want "what it had taken is made up for"
+same got want "what it had taken can be counted again"
 many=$(printf 'a.txt b.txt %.0s' {1..10}) # more messages than a socket holds
 for how in "" --inline; do
     # shellcheck disable=SC2086
     timeout 60 "$deal" 2 bpe-chunk -b 1000 $how $many -- head -c 100 2>err >out
-    is "$(cat err)" "-13: 0 0" "all of them have ended: SIGPIPE ends bpe-chunk ${how:-by reference}, which is quiet"
+    is "$(cat err)" "-13: 0 0" "all have ended: SIGPIPE ends bpe-chunk ${how:-by reference}, without a message"
 done
 timeout 60 "$deal" 1 bpe-chunk --inline long.txt long.txt -- true 2>err
-is "$(cat err)" "-13: 0" "  with a file"
+is "$(cat err)" "-13: 0" "  also if it sends a file"
 
-# Who fails for another reason than the text leaves the rest to others.
+# A process that fails for another reason than bad text leaves the rest to the others.
 bpe-chunk -b 100k b.txt >b.chunks
 cp a.txt gone.txt
 bpe-chunk gone.txt >gone.chunks
 rm gone.txt
 timeout 60 "$deal" 2 "$deal" --send gone.chunks b.chunks -- bpe-count 2>err >counts
 is "$(tail -n 1 err)" "0: 0 66" "a process cannot read a file"
-is "$(bpe-sum --partial counts 2>/dev/null | words | cmp - <(bpe-count b.chunks | bpe-sum | words) 2>&1)" "" "the others do all else"
+is "$(bpe-sum --partial counts 2>/dev/null | words | cmp - <(bpe-count b.chunks | bpe-sum | words) 2>&1)" "" "  the others do the rest"
 
 # ---- Damage ----
 
 echo "no record" >text
 timeout 60 "$deal" 1 "$deal" --send text b.chunks -- bpe-count 2>err >out
 is "$(head -n 1 err)" "bpe-count: standard input: byte 0: this is not a stream of records (see bpe-records(5)); pass text through bpe-chunk first" \
-    "a message that is no record"
+    "a message that is not a record"
 (sed -n 2p b.chunks | head -c 200 && echo) >cut
 timeout 60 "$deal" 1 "$deal" --send cut b.chunks -- bpe-count 2>err >out
 like "$(head -n 1 err)" "bpe-count: standard input: byte 0: *" "a record that is cut"
 fails 65 "bpe-sum: standard input: byte 0: *" bpe-sum out
 
-# A flipped bit in a gzip file: text that is no UTF-8 is found before it.
+# A flipped bit in a gzip file: the invalid UTF-8 it causes is found before the wrong checksum.
 python3 - <<'END'
 import gzip, zlib
 text = "Grüße, Köln:\n" * 400000 + "end"
-packed = zlib.compressobj(0, zlib.DEFLATED, 31) # as it stands, so that only the checksum tells
+packed = zlib.compressobj(0, zlib.DEFLATED, 31) # stored uncompressed, so that only the checksum is wrong
 data = bytearray(packed.compress(text.encode()) + packed.flush())
 data[len(data) // 2 + data[len(data) // 2:].index(b"\xc3")] ^= 0x40
 open("damaged.txt.gz", "wb").write(data)
@@ -156,7 +156,8 @@ END
 why="damaged.txt.gz: byte * of the file, byte * of its text: damaged gzip data*"
 for n in 1 2; do
     timeout 60 "$deal" "$n" bpe-chunk damaged.txt.gz -- bpe-count >counts 2>err
-    like "$(grep bpe-count: err)" "bpe-count: damaged.txt.gz: byte *: invalid UTF-8*" "$n processes: the text of a damaged file"
+    like "$(grep bpe-count: err)" "bpe-count: damaged.txt.gz: byte *: invalid UTF-8*" \
+        "$n processes: a damaged file is first reported as invalid UTF-8"
     fails 65 "bpe-sum: $why" bpe-sum counts
 done
 bpe-chunk damaged.txt.gz 2>err | bpe-count 2>/dev/null >counts

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""deaths.t - each process that an everyday command starts, and each subshell of its script, dies: at once, or instead of its exit; by
-SIGKILL, or by SIGPIPE although the output goes to no pipe. The
-command does what it should all the same, or ends with 75 (as the page of bpe-encode says, with 128 and the number of the signal)
-and a line that says why; it leaves nothing that is not finished, and the same command again goes on with what it keeps.
+"""deaths.t - kills each process that a bpe command starts, when it starts or instead of its exit, by SIGKILL, or by SIGPIPE although
+no output goes to a pipe. The command must succeed all the same, or exit with 75 (some: with 128 and the number of the signal, see
+bpe-encode(1)) and a line with the reason. It must leave no unfinished output, and the same command must resume with what it keeps.
 
-PLACES=N: so many places of each command, taken by chance; PLACES=all: all of them. COMMAND=NAME: that command alone.
+PLACES=N: a random sample of N deaths for each command; PLACES=all: all of them. COMMAND=NAME: only that command.
 """
 import concurrent.futures
 import os
@@ -23,7 +22,7 @@ PLACES = os.environ.get("PLACES") or "5"
 
 
 def die_at(base, command, number, when, by):
-    """(whether there was such a process, what is wrong)."""
+    """(whether that process was started, the problem or "")."""
     run = everyday.Run(base, command, os.getcwd())
     deaths = tempfile.mkdtemp(prefix="deaths-", dir=os.getcwd())
     run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": str(number), "DEATH_WHEN": when, "DEATH_BY": str(int(by))}, to_file=True)
@@ -39,7 +38,7 @@ def die_at(base, command, number, when, by):
 
 
 def number_of(base, command):
-    """How many processes it starts."""
+    """How many processes the command starts."""
     run = everyday.Run(base, command, os.getcwd())
     deaths = tempfile.mkdtemp(prefix="deaths-", dir=os.getcwd())
     run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": "0"})
@@ -60,7 +59,7 @@ def all_places(base, command, pool):
 def main():
     global SEED
     if not os.path.exists(SHIM):
-        lib.ok(False, f"there is {SHIM} (make units)")
+        lib.ok(False, f"{SHIM} exists (make units)")
         return lib.done()
     SEED = lib.seed()
     base = everyday.Base()

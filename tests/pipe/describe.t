@@ -1,6 +1,6 @@
 #!/bin/bash
-# bpe describe: the figures of sums and of text, by models of any format, alone and side by side; what is refused.
-# (tests/oracle/describe.t: all lines of random texts, against a slow version.)
+# bpe describe: statistics of sums and of text, for models of any format, one or several; input that is refused.
+# (tests/oracle/describe.t compares all lines for random texts with a slow version.)
 # shellcheck disable=SC2046,SC2317 # options from printf; functions that block calls
 . "$(dirname "$0")/../lib.sh"
 
@@ -8,8 +8,8 @@ sum_of() {
     bpe-chunk "$@" | bpe-count | bpe-sum
 }
 
-# Made once: two texts, the sum of each, and the sum, the model and the figures of both; a text of three pretokens, its sums and models
-# by two patterns.
+# Made once for all blocks: two texts, their sums, and the sum, the model and the statistics of both; a text of three pretokens, with
+# sums and models for two patterns.
 text 1 300000 >a.txt
 text 2 300000 >b.txt
 sum_of a.txt >a.sum
@@ -23,12 +23,12 @@ bpe-merge -v 258 tiny.sum >tiny.json
 sum_of -p cl100k tiny.txt >cl100k.sum
 bpe-merge -v 258 cl100k.sum >cl100k.json
 
-# have FILE...: copies of these.
+# have FILE...: copies these files.
 have() {
     cp "${@/#/../}" .
 }
 
-# column N FILE: the Nth column of a table, without what is listed, as the lines of one model.
+# column N FILE: the Nth column of a table, in the form of the lines for one model, without the lists of tokens.
 column() {
     local at
     mapfile -t at < <(sed -n 2p "$2" | grep -bo '[^ ]*[^ ]' | cut -d : -f 1 && echo 1000)
@@ -42,7 +42,7 @@ column() {
         label == "bytes per token" { printf "%-20s %s, %s bytes per token\n", "tokens", n, cell }' "$2"
 }
 
-# ---- Figures, by hand: "aaab" twice and "ab" once; merges a a, aa a? no: (a,a) 4, (a,b) 3 ----
+# ---- Computed by hand: "aaab" twice and "ab" once; the first merge is a a, as (a,a) occurs 4 times and (a,b) 3 times ----
 
 by_hand() {
     have tiny.{txt,sum,json}
@@ -55,17 +55,17 @@ tokens               8, 1.25 bytes per token
 frequent pretokens   "aaab" "ab"
 frequent tokens      "a" "b" "aa"
   of 3 bytes or more
-longest words        "aa"' "  its figures"
+longest words        "aa"' "  its statistics"
     bpe describe -m tiny.json tiny.sum >out
     same tiny.out out "-m: the same"
     bpe describe tiny.txt tiny.json >out
-    same tiny.out out "the same of the text"
+    same tiny.out out "the same for the text"
     bpe describe -m tiny.json <tiny.txt >out
     same tiny.out out "  on standard input"
     bpe describe - tiny.json <tiny.sum >out
-    same tiny.out out "  and of the sum there"
+    same tiny.out out "  the sum on standard input"
     bpe describe tiny.sum - <tiny.json >out
-    same tiny.out out "  and of the model"
+    same tiny.out out "  the model on standard input"
     bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
     bpe describe tiny.sum tiny2.json >out
     same tiny.out out "merges as strings"
@@ -76,7 +76,7 @@ one_byte() {
     printf a >one.txt
     sum_of one.txt >one.sum
     like "$(bpe describe one.sum tiny.json)" "text                 1 byte*" "1 byte"
-    like "$(bpe describe one.txt tiny.json)" "text                 1 byte*" "  of text"
+    like "$(bpe describe one.txt tiny.json)" "text                 1 byte*" "  for text"
 }
 
 no_bytes() {
@@ -100,20 +100,20 @@ incomplete() {
     bpe-sum --partial <(bpe-chunk -b 8 --inline --no-special -p bytes one.txt one.txt | head -n 2 | bpe-count) 2>/dev/null >partial.sum
     bpe-chunk -p bytes --no-special tiny.txt | bpe-count | bpe-sum | bpe-merge -v 257 >bytes.json
     like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted so far
-text                 1 byte*" "an incomplete sum: a remark"
+text                 1 byte*" "an incomplete sum: a warning"
 }
 
-# ---- Any format, any form of text ----
+# ---- All model formats, all input formats ----
 
 several_inputs() {
     have {a,b}.{txt,sum} ab.sum m.json want
     bpe describe -m m.json a.txt b.txt >out
-    same want out "text: the figures of its sum"
+    same want out "text: the statistics of its sum"
     sum_of /dev/null >empty.sum
     bpe describe -m m.json ab.sum empty.sum >out
     same want out "sums add up"
     bpe describe -m m.json a.sum b.sum >out
-    same want out "  also of sums with text"
+    same want out "  sums of parts of the text"
     printf '%s\n' a.txt b.txt >list
     bpe describe -m m.json --files-from=list >out
     same want out "--files-from"
@@ -127,7 +127,7 @@ formats() {
     for model in m.gpt2 m.tiktoken; do
         bpe describe ab.sum "$model" >out 2>err
         is "$? $(cat err)" "0 " "$model"
-        same want out "  the same figures"
+        same want out "  the same statistics"
     done
     mkdir apart
     cp m.tiktoken apart
@@ -146,10 +146,10 @@ compressed() {
     stored=$(cat a.txt.gz b.txt.zst | wc -c)
     is "$(head -n 1 packed | tr -d ,)" "$(head -n 1 want | tr -d ,) ($stored in files)" \
         "compressed text: its size, and that of the files"
-    is "$(tail -n +2 packed)" "$(tail -n +2 want)" "  the same figures"
+    is "$(tail -n +2 packed)" "$(tail -n +2 want)" "  the same statistics"
     sum_of a.txt.gz b.txt.zst >packed.sum
     bpe describe packed.sum m.json >out
-    same packed out "  and of its sum"
+    same packed out "  the same for its sum"
     bpe describe -m m.json < <(cat a.txt.gz) >out
     is "$(head -n 1 out | tr -d ,)" "text                 $(wc -c <a.txt) bytes ($(stat -c %s a.txt.gz) in files)" "  from a pipe"
 }
@@ -169,7 +169,7 @@ print("{}")' >a.jsonl
         bpe describe -m m.json $form a.jsonl >out 2>err
         is "$?" 0 "$form"
         bpe describe form.sum m.json >sum.out
-        same sum.out out "  the figures of its sum"
+        same sum.out out "  the statistics of its sum"
     done
     like "$(bpe describe -m m.json --jsonl=a.b --on-error=skip a.jsonl 2>&1 >/dev/null)" \
         "bpe describe: 1 lines were left out; the first: a.jsonl: line *" "lines that are left out"
@@ -184,7 +184,7 @@ as_encoded() {
     is "$(bpe-encode -m m.json --special=text a.txt b.txt | wc -c | awk '{ print ($1 > 0) }')" 1 "bpe-encode takes the model"
     id=$(bpe-model --info m.json | sed -nE 's/^special: ([0-9]*) .*/\1/p')
     ids=$(bpe-encode -m m.json -f text a.txt b.txt | tr ' ' '\n' | grep -vcx "$id")
-    is "$(sed -nE 's/^tokens *([0-9,]*),.*/\1/p' want | tr -d ,)" "$ids" "as many tokens as bpe-encode has ids that are not special"
+    is "$(sed -nE 's/^tokens *([0-9,]*),.*/\1/p' want | tr -d ,)" "$ids" "tokens: the number of bpe-encode's ids, without special tokens"
 }
 
 # ---- Several models ----
@@ -201,12 +201,12 @@ side_by_side() {
     is "$? $(cat err)" "0 " "models with several patterns, side by side"
     for i in "${!models[@]}"; do
         bpe describe -m "${models[i]}" a.txt b.txt >alone
-        is "$(column $((i + 1)) table)" "$(head -n 4 alone)" "  ${models[i]}: as alone"
+        is "$(column $((i + 1)) table)" "$(head -n 4 alone)" "  ${models[i]}: the same as for one model"
     done
     cat a.txt b.txt | bpe describe $(printf -- '-m %s ' "${models[@]}") >out
-    like "$(sed -n 3,6p out | tr -s ' ')" "pretokens *distinct *vocabulary *tokens *" "  of text that can be read once"
+    like "$(sed -n 3,6p out | tr -s ' ')" "pretokens *distinct *vocabulary *tokens *" "  for text that can be read only once"
     bpe describe -m m.json -m small.json ab.sum >table
-    is "$(column 1 table)" "$(head -n 4 want)" "  of a sum"
+    is "$(column 1 table)" "$(head -n 4 want)" "  for a sum"
     is "$(grep -cE ' $' table)" 0 "  no blanks at the end of lines"
 }
 
@@ -253,7 +253,7 @@ other_specials() {
 wrong_use() {
     have tiny.{txt,sum,json}
     bpe describe --help >out 2>err
-    is "$? $(head -n 1 out)" "0 usage: bpe describe -m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]" "--help is 0"
+    is "$? $(head -n 1 out)" "0 usage: bpe describe -m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]" "--help exits with 0"
     refuses 64 "bpe describe: missing -m MODEL (or give one FILE, then MODEL); see --help" bpe describe tiny.sum
     refuses 64 "bpe describe: missing -m MODEL (or give one FILE, then MODEL); see --help" bpe describe tiny.sum tiny.json tiny.json
     refuses 64 "*--version*" bpe describe --version
@@ -294,9 +294,9 @@ memory() {
     bpe describe -m m.json -m cl100k.json a.txt b.txt >want
     bpe describe -m m.json -m cl100k.json -S 1 -T temp a.txt b.txt >out 2>err
     is "$? $(cat err) $(ls temp)" "0  " "little memory"
-    same want out "  the same figures"
+    same want out "  the same statistics"
     bpe describe -m m.json -S 1 -T temp a.sum b.sum | tail -n +2 >out
-    is "$(cat out)" "$(bpe describe ab.sum m.json | tail -n +2)" "  of sums"
+    is "$(cat out)" "$(bpe describe ab.sum m.json | tail -n +2)" "  for sums"
     fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" bpe describe -S 1 -T none -m m.json a.txt
     fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" env TMPDIR=none bpe describe -S 1 -m m.json a.txt
 }

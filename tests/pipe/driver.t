@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2094,SC2154
-# What the everyday commands have in common: mistakes on the command line are told before anything begins, with what was
-# meant; one failure is one line; no process outlives a command, whatever it dies of; a pipe without text is noticed.
+# What the bpe commands have in common: mistakes on the command line are reported before any work, with a suggestion; a failure is one
+# line; no process outlives a command, however it ends; empty standard input is an error.
 . "$(dirname "$0")/../lib.sh"
-export TMPDIR=$PWD/tmp # of all blocks: at the end nothing may be there
+export TMPDIR=$PWD/tmp # for all blocks; it must be empty at the end
 mkdir tmp
 
-# Made once: a text and its model.
+# Made once for all blocks: a text and its model.
 text 1 60000 >a.txt
 line a.txt >m.json
 
-# have FILE...: copies of these.
+# have FILE...: copies these files.
 have() {
     cp "${@/#/../}" .
 }
@@ -39,13 +39,13 @@ option_as_argument() {
     refuses 64 'bpe train: option --keep needs an argument: "-o" is an option; see --help' bpe train -v 300 --keep -o x a.txt
     refuses 64 'bpe encode: option -o needs an argument: "--eot=after" is an option; see --help' bpe encode -m m.json -o --eot=after a.txt
     bpe train -v 300 -s--eot -f merges a.txt >out
-    ok $? "what looks like an option, at its option"
+    ok $? "-s--eot: an argument that looks like an option"
 }
 
 short_name() {
     have a.txt m.json
     bpe train --vocab 1000 a.txt | cmp - m.json
-    ok $? "a long name may be cut short"
+    ok $? "a long option may be abbreviated"
 }
 
 json_lines() {
@@ -53,18 +53,18 @@ json_lines() {
     remark+=" (fields with strings: text; the longest: --jsonl=text)"
     printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
     bpe train -v 258 -o lines.json a.jsonl 2>err
-    is "$? $(cat err)" "0 $remark" "JSON Lines without --jsonl: a remark"
+    is "$? $(cat err)" "0 $remark" "JSON Lines without --jsonl: a warning"
     for how in "" --inline; do
         rm -rf kept
         # shellcheck disable=SC2086
         bpe train -v 258 $how --keep=kept -o lines.json a.jsonl 2>err
-        is "$? $(cat err)" "0 $remark" "--keep $how: a remark is told once"
+        is "$? $(cat err)" "0 $remark" "--keep $how: one warning"
     done
 }
 
 # ---- One file as input and output ----
 
-# shellcheck disable=SC2094 # that is what they do
+# shellcheck disable=SC2094 # reading and writing one file is what is tested
 input_and_output() {
     local command name apart="is both input and output; write to another file"
     have a.txt m.json
@@ -81,22 +81,22 @@ input_and_output() {
     for command in "bpe train -v 300" "bpe encode -m m.json" bpe-chunk "bpe-encode -m m.json"; do
         name=${command%% -*}
         $command both.txt 2>err >>both.txt
-        is "$? $(cat err)" "64 $name: both.txt: $apart" "$name: what is appended to its input"
+        is "$? $(cat err)" "64 $name: both.txt: $apart" "$name: output appended to its input"
         $command <both.txt 2>err >>both.txt
-        is "$? $(cat err)" "64 $name: standard input: $apart" "$name: the same, as standard input"
+        is "$? $(cat err)" "64 $name: standard input: $apart" "$name: the same with standard input"
     done
     cmp a.txt both.txt && cmp m.json both.json && bpe-view --check both.sum >out
-    ok $? "they are as they were"
+    ok $? "the files are unchanged"
 }
 
 model_in_place() {
     have m.json
     cp m.json both.json
     bpe-model -f json -o both.json both.json && cmp m.json both.json
-    ok $? "bpe-model reads all before it writes"
+    ok $? "bpe-model may write its input: it reads it completely first"
 }
 
-# ---- What they need ----
+# ---- Programs they need ----
 
 empty_path() {
     local command
@@ -107,7 +107,7 @@ empty_path() {
         "encode -m m.json -j 2 -o got.ids a.txt a.txt.gz" "shard -m m.json -j 2 -f raw -n 0 -o got.shards a.txt a.txt.gz"; do
         # shellcheck disable=SC2086
         PATH=$PWD/nothing "$BUILD/bpe" $command >/dev/null 2>err
-        is "$? $(cat err)" "0 " "nothing on PATH: bpe $command" # no bash, Perl, GNU parallel, nor anything else
+        is "$? $(cat err)" "0 " "nothing on PATH: bpe $command" # no bash, Perl or GNU parallel
     done
     same m.json got.json "  the model"
     bpe-encode -m m.json a.txt a.txt >want.ids
@@ -123,12 +123,12 @@ colon() {
     mkdir a:b
     beside a:b
     (PATH=/usr/bin:/bin && a:b/bpe train -v 1000 a.txt | cmp - m.json)
-    ok $? "a colon in the name of its directory"
+    ok $? "a colon in the name of bpe's directory"
 }
 
 # ---- Standard input ----
 
-on_terminal() { # COMMAND...: what it shows on a terminal into which nothing is typed but the end
+on_terminal() { # COMMAND...: its first message on a terminal, at which only Ctrl-D is typed
     python3 -c '
 import os, pty, subprocess, sys
 master, slave = pty.openpty()
@@ -142,13 +142,13 @@ print(line.decode().strip())' "$@"
 terminal() {
     local command
     if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
-        skip "what waits for a terminal says so" "there are no terminals here"
+        skip "a message about reading from the terminal" "no pseudoterminals here"
         return
     fi
     have m.json
     for command in "train -v 257" "encode -m m.json" "shard -m m.json -o typed"; do
         # shellcheck disable=SC2086
-        is "$(on_terminal bpe $command)" "bpe ${command%% *}: reading text from the terminal; Ctrl-D ends it" "bpe $command says what it waits for"
+        is "$(on_terminal bpe $command)" "bpe ${command%% *}: reading text from the terminal; Ctrl-D ends it" "bpe $command reports that it reads from the terminal"
     done
 }
 
@@ -160,7 +160,7 @@ no_text() {
         refuses 75 "bpe ${command%% *}: standard input is empty: did the program that writes it fail?" bpe $command < <(:)
         # shellcheck disable=SC2086
         bpe $command </dev/null >out 2>err
-        is "$? $(cat err)" "0 " "$command: an empty file is no such failure"
+        is "$? $(cat err)" "0 " "$command: an empty file is no error"
         rm -rf empty
     done
 }
@@ -180,17 +180,17 @@ open("damaged.gz", "wb").write(data)'
     fails 66 "bpe-chunk: none.txt: cannot open: *" bpe train -v 300 a.txt none.txt
 }
 
-# What has been told to bpe-sum, and is all there, is no failure, however those before it end.
+# If bpe-sum has received everything, it does not matter how the processes before it end.
 late_failure() {
     local how
     have a.txt m.json
     for how in 'exit 75' 'exit 127' 'kill -9 $$'; do
         bpe train -v 1000 --via="bpe-count; $how;" a.txt 2>err | cmp - m.json
-        is "${PIPESTATUS[*]} $(cat err)" "0 0 " "a command of --via that does all its work, and then: $how"
+        is "${PIPESTATUS[*]} $(cat err)" "0 0 " "a --via command that does all its work, then: $how"
     done
 }
 
-# A program that takes long to end after it has said why.
+# A program that takes long to end after its message.
 slow_end() {
     have a.txt
     mkdir slow
@@ -202,10 +202,10 @@ slow_end() {
 
 many_files() {
     mkdir many
-    split -n 300 -a 3 ../a.txt many/ # pieces of characters: bytes
+    split -n 300 -a 3 ../a.txt many/ # cuts characters: read as bytes
     bpe-chunk --invalid=bytes -p bytes many/* | bpe-count | bpe-sum | bpe-merge -v 400 >want.json
     bpe train -v 400 -j 8 --invalid=bytes -p bytes --keep=kept.many many/* | cmp - want.json
-    ok $? "--keep, of many small files: their promise is whole in a part"
+    ok $? "--keep with many small files: a part has the whole promise"
 }
 
 few_descriptors() {
@@ -217,10 +217,10 @@ few_descriptors() {
 shards_removed() {
     have a.txt m.json
     printf 'caf\351' >latin1.txt
-    bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes it
+    bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes the directory
     sleep 0.3
     bpe shard -m m.json -o gone a.txt >/dev/null 2>err
-    is "$? $(cat err)" "0 " "shard: a directory that was removed by who had its lock"
+    is "$? $(cat err)" "0 " "shard: a directory that the holder of its lock removes"
     wait
 }
 
@@ -231,34 +231,34 @@ progress() {
     { cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
     is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" \
         "--progress=1: a line each second" || sed 's/^/# /' err
-    # Files that a command of the user's has others read: nothing of them is read before counts come, and all when it has ended.
+    # Files that the processes of a --via command read: 0 bytes are read before counts arrive, all when the command has ended.
     printf '#!/bin/sh\nsleep 1.2\n"$@"\nexec >/dev/null\nsleep 1.2\n' >late
     chmod +x late
     cat a.txt a.txt >twice.txt
     bpe train -v 300 --via=./late --progress=json,0.3 -o got.json twice.txt 2>err
     is "$(python3 -c 'import json, sys
 print(*sorted({(d["read"], d["total"], d["left"]) for d in map(json.loads, sys.stdin)}, key=str))' <err)" \
-        "(0, $(wc -c <twice.txt), None) ($(wc -c <twice.txt), $(wc -c <twice.txt), 0)" "--progress with --via: the text that is counted, no records"
+        "(0, $(wc -c <twice.txt), None) ($(wc -c <twice.txt), $(wc -c <twice.txt), 0)" "--progress with --via: bytes of text, not of records"
     { cat a.txt; printf '\xE9\n'; } >bad.txt
     bpe train -v 300 --via=./late --progress=json,0.3 -o got.json twice.txt bad.txt >out 2>err
-    is "$? $(grep -c "\"read\":$(cat twice.txt bad.txt | wc -c)," err)" "65 0" "  never all of it, where some cannot be used"
+    is "$? $(grep -c "\"read\":$(cat twice.txt bad.txt | wc -c)," err)" "65 0" "  never all of it if some is invalid"
     for _ in {1..50}; do cat twice.txt; done >many.txt
     bpe train -v 300 --via=./late --inline -b 64K --progress=json,0.3 -o got.json many.txt 2>err
     is "$(python3 -c 'import json, sys
 all = [json.loads(line) for line in sys.stdin]
-print(any(0 < d["read"] < d["total"] for d in all), all[-1]["read"])' <err)" "True $(wc -c <many.txt)" "  text that is sent to it, as it is read"
+print(any(0 < d["read"] < d["total"] for d in all), all[-1]["read"])' <err)" "True $(wc -c <many.txt)" "  text by value, while it is read"
     refuses 64 "bpe train: --progress 0: must be at least 0.1 seconds" bpe train -v 300 --progress=0 a.txt
 }
 
 # ---- Nothing outlives a command ----
 
-# left SESSION: what still runs there.
+# left SESSION: the processes that still run in it.
 left() {
-    # shellcheck disable=SC2009 # pgrep does not leave out those that are ended
+    # shellcheck disable=SC2009 # pgrep also finds zombies
     ps -s "$1" -o stat=,comm= 2>/dev/null | grep -v '^Z'
 }
 
-# dies SIGNAL N COMMAND...: in a session of its own, when it has begun, with N processes; then nothing is left there, nor in TMPDIR.
+# dies SIGNAL N COMMAND...: runs it in its own session, and signals it when N processes run. No process and no file in TMPDIR may be left.
 dies() {
     local signal=$1 processes=$2 pid code
     shift 2
@@ -279,10 +279,10 @@ dies() {
     is "$code $(left "$pid") $(ls -A "$TMPDIR")" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
 }
 
-# dies_of SIGNAL: each way to run it.
+# dies_of SIGNAL: each way to run bpe train.
 dies_of() {
     mkfifo held
-    exec 4<>held # text that never ends
+    exec 4<>held # text without end
     dies "$1" 6 bpe train -v 300 -j 2 held
     dies "$1" 5 bpe train -v 300 -j 2 --fan-out=none held
     # shellcheck disable=SC2016

@@ -1,11 +1,11 @@
-"""everyday.py - for deaths.t and room.t: the everyday commands on a little text, each in a directory of its own, where it either does
-what it should or says in a line why not.
+"""everyday.py - for deaths.t and room.t: runs the bpe commands on a little text, each in its own directory. A command must give the right
+result, or a line with the reason why not.
 
-    base = everyday.Base()                  the inputs, and what each command makes of them
+    base = everyday.Base()                  the inputs, and the result of each command
     for command in everyday.COMMANDS:
-        run = everyday.Run(base, command)   a directory
-        code = run.start(environment)       the command, there
-        run.wrong({75})                     what is wrong about how it ended; "" if nothing is
+        run = everyday.Run(base, command)   makes a directory
+        code = run.start(environment)       runs the command in it
+        run.wrong({75})                     what is wrong with the way it ended; "" if nothing is
 """
 import os
 import re
@@ -19,9 +19,9 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 
-HANGS = 20  # seconds after which a command is taken not to end
+HANGS = 20  # seconds after which a command counts as hanging
 
-# For --parquet: parts of lines instead of row groups, so that the tests need no pyarrow.
+# Replaces bpe parquet: reads lines instead of row groups, so that the tests need no pyarrow.
 PARQUET = r"""#!/usr/bin/perl
 use IO::Handle;
 my ($done) = map { m{^--done=(\d+)} } @ARGV;
@@ -43,10 +43,10 @@ for (@parts ? @parts : [0, 1, 1]) {
 
 
 class Command:
-    """words: the command. out: what it makes, None: standard output. goes_on: the directory it leaves, with which the same command goes
-    on after a loss. like: how results are compared: bytes, counts, names (those of the files), some (that there is something). needs: what it
-    finds in its directory, besides FILES. statuses: those with which it may end, too: 128 and the number of a signal; 74 after all
-    attempts to reach a remote; what GNU parallel makes of a job whose output is cut off."""
+    """words: the command. out: its output file; None: standard output. goes_on: the directory from which the same command resumes after a
+    loss. like: how results are compared: bytes, counts, names (of the files), some (there is a result). needs: files in its directory,
+    besides FILES. statuses: more exit statuses that are allowed: 128 and the number of a signal; 74 after all attempts to reach a
+    remote; that of GNU parallel when the output of a job is cut off."""
 
     def __init__(self, name, words, out="out", goes_on=None, like="bytes", needs=(), statuses=()):
         self.name, self.words, self.out, self.goes_on = name, words.split(), out, goes_on
@@ -89,14 +89,14 @@ COMMANDS = [
 
 
 def tree(path):
-    """{name: content} of a file or of all below a directory; {} if it is not there."""
+    """{name: content} of a file, or of all files below a directory; {} if it does not exist."""
     if os.path.isfile(path):
         return {"": lib.read(path)}
     return {os.path.relpath(os.path.join(d, f), path): lib.read(os.path.join(d, f)) for d, _, names in os.walk(path) for f in names}
 
 
 def end_session(number):
-    """Kills all processes of a session, which are left of a command; what they are."""
+    """Kills all processes that a command has left in its session. Returns their descriptions."""
     left = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -114,7 +114,7 @@ if not shutil.which("rclone"):
 
 
 class Base:
-    """The inputs, and of each command what it makes when nothing disturbs it."""
+    """The inputs, and the result of each command when nothing disturbs it."""
 
     def __init__(self):
         self.dir = os.getcwd() + "/base"
@@ -131,7 +131,7 @@ class Base:
         for line in (
             "gzip <a >a.gz",
             "cp b.txt x.parquet",
-            "printf 'b.txt\\nc.txt\\n' >two.list && echo a.gz >gz.list", # small files go to a single bpe-encode else
+            "printf 'b.txt\\nc.txt\\n' >two.list && echo a.gz >gz.list", # without a list, small files go to a single bpe-encode
             "bin/bpe train -v 400 -j 1 -o m.json a",
             "for i in 1 2 3 4; do head -n $((i * 400)) b.txt | bpe-chunk | bpe-count | bpe-sum >$i.sum; done",
             "bin/bpe shard -m m.json -n 50K --inline -o shards b.txt a.gz >lines",
@@ -151,7 +151,7 @@ class Base:
 
 
 class Run:
-    """A directory in which a command runs. temp: where its temporary files go."""
+    """A directory in which a command runs. temp: the directory for its temporary files."""
 
     def __init__(self, base, command, place, temp=None):
         self.base, self.command = base, command
@@ -166,7 +166,7 @@ class Run:
         self.code, self.out, self.err = None, b"", ""
 
     def start(self, environment, preexec=None, to_file=False):
-        """Its exit status, as the shell has it; -1 if it does not end. to_file: standard output is a file, no pipe."""
+        """Runs the command. Returns its exit status, as a shell gives it; -1 if it hangs. to_file: standard output is a file, no pipe."""
         words = [self.base.bpe, *self.command.words]
         said = {}
         with open(self.base.dir + "/b.txt", "rb") as text, tempfile.TemporaryFile() as out:
@@ -193,12 +193,12 @@ class Run:
         return self.code
 
     def result(self):
-        """What it has made, in a form in which it can be compared; None if it has made nothing."""
+        """The result, in a form that can be compared; None if there is none."""
         found = tree(f"{self.dir}/{self.command.out}") if self.command.out else {"": self.out} if self.out else {}
         if not found:
             return None
         if self.command.like == "names":
-            return sorted(name for name in found if not name.startswith("."))  # what was killed may leave others
+            return sorted(name for name in found if not name.startswith("."))  # killed processes may leave hidden files
         if self.command.like == "some":
             return True
         if self.command.like == "counts":
@@ -210,21 +210,21 @@ class Run:
         return self.code == 0 and self.result() == self.base.want[self.command.name]
 
     def wrong(self, statuses, text=""):
-        """What is wrong with how it has ended: either all is done, or the status is one of these, and a line has this text."""
+        """What is wrong with the way it ended: it must have succeeded, or exited with one of these statuses and a line with this text."""
         command, bad = self.command, []
         if self.code == -1:
             bad.append("it does not end")
         elif self.code == 0 and not self.is_done():
-            bad.append("exit 0, and another result")
+            bad.append("exit 0, but another result")
         elif self.code not in {0, *statuses}:
             bad.append(f"exit {self.code}")
         if self.code and not re.search(f"^bpe[- :].*({text})", self.err, re.M):
-            bad.append("it does not say why")
+            bad.append("there is no reason")
         if self.code > 0:
             if os.listdir(self.temp):
                 bad.append(f"it leaves {os.listdir(self.temp)} behind")
             if command.out and not command.goes_on and self.result() not in (None, self.base.want[command.name]):
-                bad.append("it leaves a part of its output")
+                bad.append("it leaves part of its output")
         known = {*FILES, *command.needs, os.path.basename(self.temp), command.out, command.goes_on}
         more = {name for name in os.listdir(self.dir) if name not in known}
         if more:
@@ -237,7 +237,7 @@ class Run:
 
 
 def in_directory(main):
-    """main() in an empty directory, in memory if there is room, where a sync takes no time; what it returns."""
+    """Calls main() in an empty directory, in memory if there is enough space, where a sync takes no time. Returns its result."""
     shm = os.environ.get("TEST_SHM") or "/dev/shm"
     room = os.statvfs(shm) if os.access(shm, os.W_OK) else None
     in_memory = room and room.f_bavail * room.f_frsize > 500e6
