@@ -161,7 +161,7 @@ def members():
 def jobs():
     """What jobs that come and go use is counted once, by the stages that use it; they stand where the data goes through them."""
     process = begin(f"yes job | xargs -n 1 -P 2 sh -c 'bpe-count <$0 | bpe-sum 2>/dev/null' | {cases.COUNTED}")
-    for _ in range(5):  # more than once, where other tests take the processors
+    for _ in range(30):  # more than once, if other tests keep the processors busy
         time.sleep(1)
         told = monitor(f"--pid={process.pid}", "0")
         stages = {stage["name"]: stage for stage in told[0]["stages"]} if told else {}
