@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""engine-records.t - the engines in Python read records as the programs do (pipelines/records.py): whole ones, of which they make
-the work of tasks; what is cut off or damaged is refused, with the words of bpe-view.
+"""engine-records.t - the engines in Python (pipelines/records.py) read records as the programs do, and divide them into tasks. Records
+that are cut off or damaged are refused, with the message of bpe-view.
 """
 import importlib.util
 import io
@@ -23,7 +23,7 @@ spec.loader.exec_module(engine)
 
 
 def read(stream):
-    """(the records, "" or what is wrong with the stream)."""
+    """(the records, the message about the stream or "")."""
     found = []
     try:
         for record in engine.records_of(io.BytesIO(stream)):
@@ -34,7 +34,7 @@ def read(stream):
 
 
 def view(stream):
-    """What bpe-view says of it, or ""."""
+    """bpe-view's message about the stream, or ""."""
     return run(["bpe-view"], stream)[2].replace("bpe-view: ", "", 1).rstrip("\n")
 
 
@@ -62,7 +62,7 @@ def units(name, stream):
 
 
 def damaged(rng, stream):
-    """Its first records, cut off, or with another byte."""
+    """The first records of a stream, cut off, or with one byte changed."""
     some = R.split(stream)[: rng.randrange(1, 4)]
     stream = bytearray(b"".join(record for record in some if len(record) < 100000) or stream[:100])
     at = rng.choice([rng.randrange(30), rng.randrange(len(stream)), len(stream) - 1 - rng.randrange(min(30, len(stream)))])
@@ -78,7 +78,7 @@ def main():
     rng = random.Random(lib.seed())
     made = list(streams())
     for name, stream in made:
-        ok(read(stream) == (R.split(stream), ""), f"{name}: whole records", read(stream)[1])
+        ok(read(stream) == (R.split(stream), ""), f"{name}: complete records", read(stream)[1])
         units(name, stream)
     whole = b"".join(stream for _, stream in made)
     ok(read(whole) == (R.split(whole), "") and read(b"") == ([], ""), "streams one after the other, and none")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""formats.t [SECTION...] - shards of every format, and from one format to another."""
+"""formats.t [SECTION...] - shards of every format, and conversion between formats."""
 import array
 import json
 import os
@@ -28,7 +28,7 @@ def fresh(what="d"):
 
 
 def make(eot, *options, directory=None):
-    """A directory of shards of the corpus."""
+    """Makes a directory of shards of the corpus."""
     directory = directory or fresh()
     code, _, err = line.shard(directory, streams[eot], *options)
     if code or err:
@@ -46,7 +46,7 @@ def manifest(directory):
 
 
 def wanted(eot, form):
-    """The documents that a shard of that format has."""
+    """The documents that shards of this format must have."""
     out = [shard_read.Document(d.ids, d.source, d.id or str(d.offset), d.line) for d in documents[eot]]
     if form == "megatron" and eot == "after":
         out = [d._replace(ids=[] if d.ids == [separator] else d.ids) for d in out]
@@ -54,7 +54,7 @@ def wanted(eot, form):
 
 
 def same_documents(directory, expected, table, what):
-    """Whether all splits together, those for tests first, have these documents."""
+    """Tests that all splits together, test first, have these documents."""
     try:
         found = [d for split in ("test", "train") for d in shard_read.read(directory).get(split, [])]
     except (shard_read.Bad, KeyError, ValueError, struct.error) as e:
@@ -66,10 +66,10 @@ def same_documents(directory, expected, table, what):
                   (f"{found[at]!s:.300} and {expected[at]!s:.300}" if at is not None else ""))
 
 
-# ---- Written as the format says ----------------------------------------------------------------------------------------------
+# ---- The formats ----------------------------------------------------------------------------------------------
 
 def section_readers():
-    """What is written can be read by a reader of the format, and has the documents of the corpus."""
+    """An independent reader of each format finds the documents of the corpus."""
     for form in FORMATS:
         for eot, n, table in (("after", 700, False), ("after", 0, True), ("before", 1500, True), ("before", 64, False), ("none", 900, True)):
             directory = make(eot, "-f", form, "-n", str(n), *["--docs"] * table)
@@ -89,20 +89,20 @@ def section_readers():
 
 
 def section_types():
-    """32 bits: the ids are the same."""
+    """Types of 32 bits: the same ids."""
     for form, name, dtype in (("npy", "u32", "uint32"), ("npy", "i32", "int32"), ("raw", "u32", "uint32"), ("llmc", "u32", "uint32"),
                               ("megatron", "i32", "int32"), ("datatrove", "u32", "uint32"), ("dolma", "u32", "uint32"), ("mds", "i32", "int32")):
         directory = make("after", "-f", form, "-d", name, "-n", "999")
         lib.ok(manifest(directory)["dtype"] == dtype, f"{form} with {dtype}")
         same_documents(directory, wanted("after", form), False, "  has the same documents")
         back, code, _, err = convert(directory, "-f", "megatron", "-n", "0")
-        lib.ok(code == 0 and not tree_difference(files(back), files(make("after", "-f", "megatron", "-n", "0"))), "  and back to 16 bits", err)
+        lib.ok(code == 0 and not tree_difference(files(back), files(make("after", "-f", "megatron", "-n", "0"))), "  also when converted back to 16 bits", err)
 
 
 # ---- Megatron ------------------------------------------------------------------------------------------------------------------
 
 class IndexedDatasetBuilder:
-    """As megatron/core/datasets/indexed_dataset.py: the same bytes, all lists in memory."""
+    """Writes the same bytes as megatron/core/datasets/indexed_dataset.py, with all lists in memory."""
 
     def __init__(self, path, code):
         self.path, self.code, self.lengths, self.documents = path, code, [], [0]
@@ -126,7 +126,7 @@ class IndexedDatasetBuilder:
 
 
 def section_megatron():
-    """One pair of files, as the loop of preprocess_data --append-eod would make them."""
+    """One pair of files equals the output of the loop in preprocess_data --append-eod."""
     for vocabulary, code, options in ((400, "H", []), (65500, "i", ["-d", "i32"])):
         builder = IndexedDatasetBuilder(f"peer-{vocabulary}", code)
         for d in documents["none"]:
@@ -136,26 +136,26 @@ def section_megatron():
         directory = make("after", "-f", "megatron", "-n", "0", *options)
         for end in (".bin", ".idx"):
             lib.ok(lib.read(f"peer-{vocabulary}{end}") == lib.read(f"{directory}/tokens_text_document{end}"),
-                   f"megatron: {end} for {'16' if code == 'H' else '32'} bits is that of preprocess_data")
-    lib.ok(any(not d.ids for d in documents["none"]), "  with empty documents among them")
+                   f"megatron: {end} for {'16' if code == 'H' else '32'} bits equals that of preprocess_data")
+    lib.ok(any(not d.ids for d in documents["none"]), "  including empty documents")
 
 
 # ---- --convert ------------------------------------------------------------------------------------------------------------------
 
 def files(directory):
-    """Without the manifest, which does not know where texts end after a conversion."""
+    """The files except the manifest, which does not record where texts end after a conversion."""
     return {name: data for name, data in tree(directory).items() if name != "manifest.json"}
 
 
 def shape(directory):
-    """What of the manifest is the same."""
+    """The parts of the manifest that a conversion must keep."""
     m = manifest(directory)
     shards = [{k: v for k, v in s.items() if k not in ("first", "last", "ranges")} for s in m.pop("shards")]
     return m, shards
 
 
 def section_convert():
-    """From each format to each, and other numbers of ids: the directory that bpe-shard makes at once."""
+    """From each format to each, with other shard sizes: the directory that bpe-shard makes directly."""
     for table in (False, True):
         docs = ["--docs"] * table
         made = {f: make("before", "-f", f, "-n", "700", *docs, "--test-fraction", "0.2", "--seed", "5") for f in FORMATS}
@@ -163,18 +163,18 @@ def section_convert():
         for old in FORMATS:
             for new in FORMATS:
                 if new == "dolma" and old != "dolma" and not table:
-                    continue  # its table would say where documents come from
+                    continue  # dolma's table needs the sources of documents
                 directory, code, _, err = convert(made[old], "-f", new, "-n", "1100", *docs)
                 difference = tree_difference(files(directory), files(direct[new])) if code == 0 and not err else f"exit {code}: {err}"
                 lib.ok(not difference and shape(directory) == shape(direct[new]), f"{old} to {new}{', --docs' * table}",
                        difference or f"{shape(directory)}\n{shape(direct[new])}")
                 shutil.rmtree(directory, True)
     directory, code, _, err = convert(made["npy"], "-f", "dolma", "-n", "700")
-    lib.ok(code == 0 and not tree_difference(files(directory), files(made["dolma"])), "dolma has its table without --docs, too", err)
+    lib.ok(code == 0 and not tree_difference(files(directory), files(made["dolma"])), "dolma has a table even without --docs", err)
 
 
 def section_check():
-    """What is converted can be checked, and compared with the corpus, as far as it says where documents come from."""
+    """--check works on converted directories, and compares them with the corpus if they have the sources of documents."""
     old = make("after", "-n", "700", "--docs", "--test", "3")
     right = lib.read(sources[0])
     for form in FORMATS:
@@ -186,11 +186,11 @@ def section_check():
         lib.write(sources[0], right.upper())
         code, _, err = lib.run(command)
         lib.write(sources[0], right)
-        lib.ok(code == 65 and sources[0] in err, "  finds that it is another corpus", f"exit {code}: {err}")
+        lib.ok(code == 65 and sources[0] in err, "  a changed corpus is found", f"exit {code}: {err}")
 
 
 def section_what_is_kept():
-    """Shuffled order, splits of --test, shards that were filled up or cut."""
+    """Conversion keeps shuffled order, splits of --test, and padded or dropped last shards."""
     plain = make("after", "-n", "700", "--shuffle=documents", "--seed", "3", "--docs")
     directory, code, _, err = convert(plain, "-n", "333", "-f", "raw", "--docs", "--name", "other")
     direct = make("after", "-n", "333", "-f", "raw", "--shuffle=documents", "--seed", "3", "--docs", "--name", "other")
@@ -202,14 +202,14 @@ def section_what_is_kept():
         cut = next(s for s in manifest(padded)["shards"] if s["split"] == "train")["first"]["continued"]
         for form in FORMATS:
             directory, code, _, err = convert(padded, "-f", form, "-n", "450")
-            what = f"{form}: test and train stay what they were ({last})"
+            what = f"{form}: test and train documents stay separate ({last})"
             if lib.ok(code == 0 and not err, what, err):
                 after = shard_read.read(directory)
                 lone = form == "megatron"
                 kept = {s: [[] if lone and d.ids == [separator] else d.ids for d in before[s]] for s in before}
                 if cut and form in WHOLE:
                     kept["test"][-1] = kept["test"][-1] + kept["train"].pop(0)
-                for s in kept:  # at the end, documents without ids may have no shard to be in
+                for s in kept:  # documents without ids at the end may belong to no shard
                     while len(kept[s]) > len(after[s]) and not kept[s][-1]:
                         kept[s].pop()
                 lib.ok(all(kept[s] == [d.ids for d in after[s]] for s in kept), "  with the same documents",
@@ -218,11 +218,11 @@ def section_what_is_kept():
                 lib.ok(m["test_shards"] == sum(s["split"] == "test" for s in m["shards"]), "  and the number of test shards is right")
     directory, code, _, err = convert(make("after", "-f", "mds", "-n", "900"), "-f", "dolma")
     lib.ok(code == 0 and {(d.source, d.id, d.line) for d in shard_read.read(directory)["train"]} == {("", "", 0)},
-           "without a table, where documents come from is not known", err)
+           "without a table, the sources of documents are unknown", err)
 
 
 def section_refusals():
-    """What cannot be converted is said."""
+    """Conversions that are refused, with the reason."""
     plain, after = make("none", "-n", "700"), make("after", "-n", "700")
     def refuses(code, text, what, *arguments):
         directory, got, out, err = convert(*arguments)
@@ -230,7 +230,7 @@ def section_refusals():
         return directory
     refuses(65, "unknown where documents end", "ids without separators, without a table", plain, "-f", "mds")
     refuses(66, "not a directory of shards", "an empty directory", ".")
-    refuses(66, "not a directory of shards", "none at all", "there-is-none")
+    refuses(66, "not a directory of shards", "a missing directory", "there-is-none")
     refuses(64, "--convert keeps", "--test", after, "--test", "1")
     refuses(64, "one directory", "two directories", after, after)
     refuses(64, "u16 or i32", "a type that the format does not have", after, "-f", "megatron", "-d", "u32")
@@ -238,14 +238,14 @@ def section_refusals():
     refuses(64, "4 GiB", "mds with too many ids", after, "-f", "mds", "-n", "2G", "-d", "u32")
     ended = fresh()
     code, _, err = line.shard(ended, streams["after"][:len(streams["after"]) // 2], "-n", "700")
-    lib.ok(code in (65, 75), "(a directory that is not complete)", err)
+    lib.ok(code in (65, 75), "a directory that is not complete", err)
     if os.path.exists(ended + "/manifest.json"):
         refuses(75, "not complete", "shards that are not complete", ended)
     directory, _, _, _ = convert(after, "-f", "mds")
     code, _, err = lib.run(["bpe-shard", "--convert", "-o", directory, "-f", "mds", after])
     lib.ok(code == 73 and "has shards" in err, "a directory that is complete", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", after])
-    lib.ok(code == 0 and "complete already" in err, "  with --resume it is fine", err)
+    lib.ok(code == 0 and "complete already" in err, "  with --resume, it succeeds", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", "-n", "70", after])
     lib.ok(code == 73 and "made with another value of -n" in err, "  but not with another option", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", after + "/.", after])
@@ -255,9 +255,9 @@ def section_refusals():
 # ---- Deaths --------------------------------------------------------------------------------------------------------------------
 
 def section_kills():
-    """Killed at any change of a file, and begun again: the same directory."""
+    """bpe-shard is killed at any change of a file, and run again: the same directory."""
     if b"__asan_init" in subprocess.run(["nm", "-D", os.path.join(os.environ["BUILD"], "bpe-shard")], capture_output=True).stdout:
-        lib.skip("deaths", "a sanitized build has an allocator of its own")
+        lib.skip("deaths", "fault.so does not work with sanitizers")
         return
     old = make("after", "-n", "300", "--docs", "--test", "2")
     for form, n, docs in (("npy", "170", []), ("mds", "250", ["--docs"]), ("datatrove", "5000", [])):
@@ -272,11 +272,11 @@ def section_kills():
             if died == 0:
                 break
             deaths += 1
-            if rng.random() < 0.3:  # once more
+            if rng.random() < 0.3:  # kill it again
                 env["FAULT_AT"] = str(rng.randrange(1, 60))
                 convert(old, *options, directory=directory, env=env)
             _, again, _, said = convert(old, *options, *["--resume"] * (kind == "-2"), directory=directory)
-            if again == 73 and "has shards" in said:  # it died when all was there, but for taking away .work
+            if again == 73 and "has shards" in said:  # it had completed everything except removing .work
                 _, again, _, said = convert(old, *options, "--resume", directory=directory)
             difference = tree_difference(tree(directory), want) if again == 0 else f"exit {again}: {said}"
             if difference:
@@ -289,15 +289,16 @@ def section_kills():
     for what, arguments in (("another plan", ["-n", "171"]), ("another directory", ["-n", "170"])):
         source = old if what == "another plan" else make("after", "-n", "301", "--docs", "--test", "2")
         _, code, _, err = convert(source, *arguments, "-S", "2K", directory=directory)
-        lib.ok(died < 0 and code == 73 and "another directory" in err, f"an unfinished conversion, and {what}", f"exit {code}: {err}")
+        lib.ok(died < 0 and code == 73 and "another directory" in err, f"an unfinished conversion is not resumed with {what}",
+               f"exit {code}: {err}")
     code, _, err = line.shard(directory, streams["after"], "-n", "170", "--resume")
-    lib.ok(code in (64, 73), "records do not go into an unfinished conversion", f"exit {code}: {err}")
+    lib.ok(code in (64, 73), "an unfinished conversion is not resumed with records", f"exit {code}: {err}")
 
 
 # ---- Damage --------------------------------------------------------------------------------------------------------------------
 
 def section_damage():
-    """Any change of any file is found: a bit, or what is cut off. (cli/shard_hostile.t has more.)"""
+    """A flipped bit or a cut in any file is found. (cli/shard_hostile.t has more cases.)"""
     for form in FORMATS:
         whole = make("after", "-f", form, "-n", "900", *["--docs"] * (form in ("npy", "dolma", "datatrove")))
         names = rng.sample(sorted(files(whole)), 5)

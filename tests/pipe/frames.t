@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""frames.t - compressed files that are cut at their frames: the counts and ids are those of the text, whatever the text, its frames,
-the pieces, and what dies on the way.
+"""frames.t - compressed files that are cut at their frames: the counts and ids are those of the text, whatever the text, its frames and
+pieces, and whichever processes die.
 
-Frames of a few bytes are the hard case: they end inside lines, special tokens and characters, and most pieces have no text.
+Frames of a few bytes are the hard case: they end inside lines, special tokens and characters, and most pieces contain no text.
 """
 import os
 import random
@@ -22,7 +22,7 @@ WORDS = ["the", "a", " cat", "sat ", "don't", "12345", "ж", "中文", "é", "�
 
 
 def made_up(rng, size, specials, rare=None):
-    """Text with, or without, places to cut."""
+    """Random text, with or without split points."""
     newline = rng.choice(["\n", "\n\n", "\n ", "", "\r\n"])
     rare = rng.choice([0.02, 0.2, 0.0005, 0]) if rare is None else rare
     out = []
@@ -36,7 +36,7 @@ def made_up(rng, size, specials, rare=None):
 
 
 def made_up_lines(rng, size):
-    """JSON Lines."""
+    """Random JSON Lines."""
     out = []
     n = 0
     while n < size:
@@ -67,7 +67,7 @@ def choose(rng):
 
 
 def parts_of(rng, text):
-    """The text in frames, of which some may be empty."""
+    """The text in parts, some of them empty, one for each frame."""
     most = rng.choice([1, 3, 10, 30, 1000])
     parts = []
     at = 0
@@ -79,7 +79,7 @@ def parts_of(rng, text):
 
 
 def one_piece_each(record):
-    """A range record as one for each of its pieces."""
+    """Splits a range record into one for each piece."""
     c = R.Cursor(R.payload(record))
     head = c.id() + R.s(c.s()) + R.n(c.n())
     out = []
@@ -95,7 +95,7 @@ def one_piece_each(record):
 
 
 def chunked(*args):
-    """(range records of one piece each, promise records) of bpe-chunk; None: text by value."""
+    """bpe-chunk's (range records of one piece each, promise records); None if it sends the text by value."""
     records = R.split(must("bpe-chunk", *args))
     if not any(R.kind(r) == "R" for r in records):
         return None
@@ -104,7 +104,7 @@ def chunked(*args):
 
 
 def dealt(rng, records, work):
-    """What processes write that share the records."""
+    """The output of 1 to 3 processes that share the records."""
     records = records[:]
     rng.shuffle(records)
     n = rng.randrange(1, 4)
@@ -112,7 +112,7 @@ def dealt(rng, records, work):
 
 
 def counts_with_losses(rng, options, name):
-    """The words when some records are lost, and are made again, until all is there."""
+    """The counts after some records were lost and made again, until nothing is missing. Returns a message on failure, None if by value."""
     got = chunked(*options, "-b", str(rng.choice([1, 40, 300, 3000])), name)
     if not got:
         return None
@@ -154,7 +154,7 @@ def round_of(rng, number):
 
 
 def ids_of(rng, number):
-    """Ids, with separators, of pieces in any order."""
+    """The ids of pieces in any order, with separators. Returns None if they are right, "" if by value, else the difference."""
     special = rng.choice([["<|endoftext|>"], ["<|endoftext|>"], ["<s>", "</s>\n"]])
     text = made_up(rng, rng.choice([100, 300, 3000]), special, 0.05).encode()
     model = f"{len(special)}.json"
@@ -178,7 +178,7 @@ def ids_of(rng, number):
 
 
 def refused():
-    """A record that cannot be right: part of a file whose text is nowhere cut for sure."""
+    """A record that cannot be right: a piece of a file whose text has no safe split point."""
     lib.write("r.gz", lib.bgzf([b"the cat\n"] * 9))
     lib.write("s.gz", lib.bgzf([b"the cat\n"] * 9))
     whole = chunked("-s", "aa", "r.gz", "s.gz")[0][0]
@@ -187,14 +187,14 @@ def refused():
     first = chunked("-b", "60", "r.gz")[0][0]
     parts = [R.make(("R", fields[:fields.rindex(b"\0" + size)] + R.n(r.begin) + R.n(r.end - r.begin))) for r in R.pieces(first)]
     code, out, err = run(["bpe-count"], parts[0])
-    ok(code == 65 and "r.gz: a piece of compressed text that cannot be cut" in err, "a piece of a file that must be whole is refused", (code, err))
-    ok(R.words(out) == {}, "and nothing of it is counted")
+    ok(code == 65 and "r.gz: a piece of compressed text that cannot be cut" in err, "a piece of a file that cannot be cut is refused", (code, err))
+    ok(R.words(out) == {}, "  and not counted")
     code, out, err = run(["bpe-count"], whole)
-    ok(code == 0 and R.words(out)[b" cat"] == 9, "the whole file is not", (code, err))
+    ok(code == 0 and R.words(out)[b" cat"] == 9, "  the whole file is accepted", (code, err))
 
 
 def other_fields():
-    """In the header of a gzip member the length is one of several fields."""
+    """The length in the header of a gzip member, among other fields."""
     parts, bad = [b"the cat %d\n" % i * 5 for i in range(9)], []
     lib.write("fields.gz", lib.bgzf(parts))
     n = len(chunked("-b", "60", "fields.gz")[0])
@@ -209,7 +209,7 @@ def other_fields():
 
 
 def long_special():
-    """A special token that is longer than what is read at a time, and than most frames."""
+    """A special token that is longer than one read, and than most frames."""
     text = "".join(f"the cat {i}\n" for i in range(20000)).encode()
     lib.write("plain", text)
     bad = []
@@ -219,7 +219,7 @@ def long_special():
         want = R.words(must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", *options, "plain"))))
         got = counts_with_losses(random.Random(n), options, "long.gz")
         bad += [f"{n} bytes, frames of {frame}"] if got != want else []
-    ok(not bad, "counts are those of the text, however long a special token is", "\n".join(bad))
+    ok(not bad, "the same counts with long special tokens", "\n".join(bad))
 
 
 def main():
@@ -231,10 +231,10 @@ def main():
             why, by_value = round_of(random.Random(seed + number), number)
             values += by_value
             bad += [f"round {number}: {why}"] if why else []
-        ok(not bad, f"counts are those of the text, in {ROUNDS} rounds", "\n".join(bad))
+        ok(not bad, f"the counts are those of the text, in {ROUNDS} rounds", "\n".join(bad))
         ok(values < 0.7 * ROUNDS, f"most of them by reference ({values} by value)")
         said = [ids_of(random.Random(seed + number), number) for number in range(ROUNDS // 3)]
-        ok(not any(said), "ids are those of the text", "\n".join(filter(None, said)))
+        ok(not any(said), "the ids are those of the text", "\n".join(filter(None, said)))
         long_special()
         other_fields()
         refused()

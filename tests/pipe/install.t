@@ -1,9 +1,9 @@
 #!/bin/bash
-# make install puts the programs, bpe, its commands and the pages in place; they run from there; uninstall removes all.
-# Also bpe itself: what it lists, finds and refuses.
+# make install installs the programs, bpe, its commands and the manual pages, which work from there; make uninstall removes all of them.
+# Also bpe itself: the commands and pages that it lists, finds and refuses.
 . "$(dirname "$0")/../lib.sh"
 
-# As packagers do: into DESTDIR, which is no part of any path in what is installed. Nothing is built again ("-o all").
+# As packagers do, install into DESTDIR, which is part of no path in the installed files. Nothing is built again ("-o all").
 D=$PWD/root
 into() {
     make -s -C "$TOP" -o all "$1" BUILD="$BUILD" DESTDIR="$D" PREFIX=/opt/bpe
@@ -17,17 +17,17 @@ bpe-encode -m want.json a.txt >want.ids
 bpe describe a.sum want.json >want.txt
 PATH=$D/opt/bpe/bin:/usr/local/bin:/usr/bin:/bin
 hash -r
-is "$(type -P bpe) $(type -P bpe-chunk)" "$D/opt/bpe/bin/bpe $D/opt/bpe/bin/bpe-chunk" "what runs is what is installed"
+is "$(type -P bpe) $(type -P bpe-chunk)" "$D/opt/bpe/bin/bpe $D/opt/bpe/bin/bpe-chunk" "the installed programs are run"
 bpe train -v 1000 -j 2 -o got.json a.txt
-is $? 0 "bpe train: done"
-same want.json got.json "bpe train: the model of the plain line"
+is $? 0 "bpe train: succeeds"
+same want.json got.json "bpe train: the model of the plain pipeline"
 bpe train -v 1000 --keep=kept a.txt | cmp - want.json
 ok $? "bpe train --keep"
 bpe encode -m got.json -o got.ids a.txt
-is $? 0 "bpe encode: done"
+is $? 0 "bpe encode: succeeds"
 same want.ids got.ids "bpe encode: the ids of bpe-encode"
 bpe shard -m got.json -o shards -f raw -n 0 a.txt >out
-is $? 0 "bpe shard: done"
+is $? 0 "bpe shard: succeeds"
 same want.ids shards/train.bin "bpe shard: the ids of bpe-encode"
 bpe tune -m got.json -j 1 -b 1M --rounds=1 a.txt >out
 is "$? $(tail -n 1 out)" "0 fastest: bpe shard -m got.json -o DIR -j 1 -b 1M a.txt" "bpe tune"
@@ -35,19 +35,19 @@ for _ in {1..20}; do cat a.txt; done >large.txt
 bpe plan -v 300 -j 1 large.txt >out
 is "$? $(tail -n 1 out)" "0 command       bpe train -v 300 -j 1 -o tokenizer.json large.txt" "bpe plan"
 bpe describe kept/sum got.json >got.txt
-is $? 0 "bpe describe: done"
-same want.txt got.txt "bpe describe: the same figures"
+is $? 0 "bpe describe: succeeds"
+same want.txt got.txt "bpe describe: the same statistics"
 bpe-view --check kept/sum >out
-is $? 0 "a program of the line"
+is $? 0 "a program of the pipeline"
 make -s -f "$D/opt/bpe/share/bpetools/vocab.mk" CORPUS=a.txt V=1000 OUT=made.json >out
-same want.json made.json "vocab.mk: the model of the plain line"
+same want.json made.json "vocab.mk: the model of the plain pipeline"
 env PATH=/usr/local/bin:/usr/bin:/bin "$D/opt/bpe/bin/bpe" train -v 1000 a.txt | cmp - want.json
-ok $? "bpe finds what it needs when it is not on PATH"
+ok $? "bpe finds its programs when it is not on PATH"
 ln -s "$D/opt/bpe/bin/bpe" linked
 ./linked train -v 1000 a.txt | cmp - want.json
-ok $? "and through a symbolic link"
+ok $? "  also through a symbolic link"
 (cd / && find "$D" -name 'bpe*.[1-8]' | wc -l) >n
-is "$(cat n)" "$(find "$TOP/man" -name 'bpe*.[1-8]' | wc -l)" "all pages are installed"
+is "$(cat n)" "$(find "$TOP/man" -name 'bpe*.[1-8]' | wc -l)" "all manual pages are installed"
 
 version=$(bpe-chunk --version | head -n 1 | cut -d ' ' -f 2)
 cat >version.c <<'END'
@@ -59,12 +59,12 @@ say() { sed -n "s|\${prefix}|$D/opt/bpe|g; s/^$1: //p" "$D/opt/bpe/lib/pkgconfig
 # shellcheck disable=SC2046
 cc $(say Cflags) -o version version.c $(say Libs)
 is "$? $(LD_LIBRARY_PATH=$D/opt/bpe/lib ./version) $(say Version)" "0 $version $version" \
-    "a program is built with the library, its header and its pkg-config file"
+    "a program builds with the library, its header and its pkg-config file"
 
 # ---- bpe ----
 like "$(bpe --version)" "bpe $version (Unicode 16.*; PCRE2 1?.*)"$'\n'"zstd 1.*, zlib 1.*; vector instructions: ?*" "bpe --version"
 bpe help >listed
-is $? 0 "bpe help: done"
+is $? 0 "bpe help: succeeds"
 for name in "$TOP"/pipelines/*; do
     if [ ! -f "$name" ] || [ ! -x "$name" ]; then continue; fi
     name=${name##*/}
@@ -79,7 +79,7 @@ for program in "$D"/opt/bpe/bin/bpe-*; do
     like "$(grep "^  $program " listed)" "  $program * ?*" "bpe help: lists $program"
 done
 is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
-# Each page of the manual by its name, with and without `bpe-`: man is told the file.
+# Each manual page by its name, with and without `bpe-`: man is called with the file.
 mkdir told
 cat >told/man <<'END'
 #!/bin/sh
@@ -100,14 +100,14 @@ help_finds_pages() { # BPE DIRECTORY NAME
 }
 help_finds_pages bpe "$D/opt/bpe/share/man" "installed"
 gzip "$D/opt/bpe/share/man/man5/bpe-records.5"
-is "$(env PATH="$PWD/told:$PATH" bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5.gz" "also if it was compressed since"
+is "$(env PATH="$PWD/told:$PATH" bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5.gz" "also a page that was compressed later"
 gunzip "$D/opt/bpe/share/man/man5/bpe-records.5.gz"
-like "$(tail -n 1 listed)" "Other pages for bpe help: *records*bpe*" "bpe help: lists those that are of no command"
+like "$(tail -n 1 listed)" "Other pages for bpe help: *records*bpe*" "bpe help: lists the pages that belong to no command"
 if command -v man >/dev/null; then
-    like "$(bpe help records | head -n 1)" "BPE-RECORDS(5)*" "man shows it"
+    like "$(bpe help records | head -n 1)" "BPE-RECORDS(5)*" "man shows the page"
     [ ! -e /dev/full ] || fails 74 "bpe: standard output: cannot write: *" sh -c "bpe help records >/dev/full"
 else
-    skip "man shows it" "man is not installed"
+    skip "man shows the page" "man is not installed"
 fi
 if [ -e /dev/full ]; then
     fails 74 "bpe*: standard output: cannot write*" sh -c "PATH=$PWD/told:$PATH bpe help train >/dev/full"
@@ -128,7 +128,7 @@ for page in "$TOP"/man/*.[1-8]; do
     page=$(basename "${page%.*}")
     grep -qxE "(bpe-)?${page#bpe-}" names || missing+=" $page"
 done
-is "$missing" "" "and it lists every page"
+is "$missing" "" "bpe help lists every page"
 refuses 64 "bpe: count: not a command but a program, bpe-count; the commands are *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
@@ -141,19 +141,19 @@ for program in bash sh sed readlink tr cat dirname fold; do ln -s "$(type -P $pr
 for name in train bpe-train bpe-count count; do
     like "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help $name)" "usage: *${name#bpe-}*" "bpe help $name, without man: its --help"
 done
-is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show this page" "and of what has none, where the page is"
+is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show this page" "  for a page without a command, its path"
 
 env -u PYTHONDONTWRITEBYTECODE python3 -c 'import sys; sys.path[0] = sys.argv[1]; import failure' "$D/opt/bpe/libexec/bpetools"
-is "$(find "$D" -name 'failure.*.pyc' | wc -l)" 1 "what Python compiles"
+is "$(find "$D" -name 'failure.*.pyc' | wc -l)" 1 "Python compiles an installed module"
 into uninstall >log 2>&1
 is "$? $(cat log)" "0 " "make uninstall"
-is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothing is left"
+is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothing is left, not even compiled modules"
 into uninstall >log 2>&1
-like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed is not there: nothing was installed*" "  of which a second one is told"
+like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed is not there: nothing was installed*" "  a second make uninstall reports that nothing is installed"
 
-# ---- What is installed is what there is ----
+# ---- The installed files are those of the source ----
 
-# It is taken from a copy of the source with junk in it, and with scripts that the Makefile does not know.
+# Install from a copy of the source that contains junk, and scripts that the Makefile does not know.
 mkdir source
 cp -r "$TOP"/{Makefile,pipelines,man,common} source
 as_installed() { (cd "$1" && find . -type f -printf '%p %m\n' | grep -v bpetools/installed | sort); }
@@ -162,20 +162,20 @@ from_copy() { # TARGET DESTDIR
     is "$? $(cat log)" "0 " "$1${3:+ $3}"
 }
 from_copy install clean
-is "$(as_installed clean | grep -E 'README|Containerfile|demo')" "" "what is for the source alone is not installed"
+is "$(as_installed clean | grep -E 'README|Containerfile|demo')" "" "files for developers are not installed"
 (
     cd source/pipelines || exit
     mkdir -p __pycache__ ray/__pycache__ ray/.cache
     touch __pycache__/failure.pyc ray/__pycache__/engine.cpython-311.pyc ray/.cache/engine.py ray/notes.txt
     for file in parquet ray/train.py ssh/train quoted.sh vocab.mk; do
         for backup in "$file~" "$file.bak" "$file.orig" "$file.rej" "${file%/*}/#${file##*/}#" "copy of ${file##*/}" "${file%/*}/.${file##*/}.swp"; do
-            cp "$file" "$backup" 2>/dev/null # of what is in no directory, some are not possible
+            cp "$file" "$backup" 2>/dev/null # some of these names are impossible for files without a directory
         done
     done
     cp parquet '#parquet#'
     cp quoted.sh .quoted.sh.swp
 )
-from_copy install junk "of a source with junk"
+from_copy install junk "from a source with junk"
 is "$(as_installed junk)" "$(as_installed clean)" "  no junk is installed"
 (
     cd source/pipelines || exit
@@ -184,24 +184,24 @@ is "$(as_installed junk)" "$(as_installed clean)" "  no junk is installed"
     chmod +x greet flux/train
     echo '# shared' >flux/common.sh
 )
-from_copy install junk "over an older one"
+from_copy install junk "over an older version"
 is "$(junk/opt/bpe/bin/bpe greet) $(junk/opt/bpe/bin/bpe flux train) $(cd junk/opt/bpe/libexec/bpetools/flux && echo *)" "hello hello common.sh train" \
-    "  new commands and engines are installed, though no list names them"
+    "  new commands and engines are installed, although no list names them"
 touch junk/opt/bpe/{bin/mine,libexec/bpetools/flux/mine.py,share/bpetools/mine.mk,share/man/man1/mine.1}
 rm -r source/pipelines/greet source/pipelines/flux/common.sh
-from_copy install junk "when some are gone"
+from_copy install junk "after some were removed from the source"
 is "$(cd junk/opt/bpe/libexec/bpetools && echo gree* flux/*)" "gree* flux/mine.py flux/train" \
-    "  what the older version had is gone, too"
+    "  they are removed from the installation, too"
 from_copy uninstall junk
 is "$(cd junk/opt/bpe && find . ! -type d | sort | tr '\n' ' ')" "./bin/mine ./libexec/bpetools/flux/mine.py ./share/bpetools/mine.mk ./share/man/man1/mine.1 " \
-    "  what was not installed stays"
+    "  files that were not installed remain"
 
 # ---- Not installed ----
 PATH=/usr/local/bin:/usr/bin:/bin
 hash -r
 "$BUILD/bpe" train -v 1000 a.txt | cmp - want.json
 ok $? "not installed: bpe train"
-is "$("$BUILD/bpe" help)" "$(cat listed)" "not installed: bpe help is the same"
+is "$("$BUILD/bpe" help)" "$(cat listed)" "not installed: bpe help prints the same"
 like "$("$BUILD/bpe" help train 2>&1)" "*--fan-out*" "not installed: bpe help train"
 help_finds_pages "$BUILD/bpe" "$TOP/man" "not installed"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain pipeline.
+# bpe train --keep=DIR: whatever is killed, the same command again counts what is missing, and gives the model of the plain pipeline.
 . "$(dirname "$0")/../lib.sh"
 
-# counted OPTION... FILE...: how often a bpe-count was started for counting, by the programs in logged/.
+# counted OPTION... FILE...: runs bpe train with the programs in logged/. Prints how many times bpe-count was started to count.
 mkdir logged
 cat >logged/bpe-count <<END
 #!/bin/sh
@@ -19,23 +19,23 @@ counted() {
     return "$code"
 }
 
-# Made once, for all: three files, their model, and D, in which all of them is counted; with how many bpe-counts.
+# Made once for all blocks: three files, their model, and D with all their counts; and the number of bpe-counts for these.
 text 1 300000 >small.txt
 text 2 100000 >b.txt
 gzip -k b.txt
-# Records by reference hold 16 MiB or more: two parts of this one, and more with more jobs.
+# Records by reference hold at least 16 MiB: this file makes two parts, or more with more jobs.
 for _ in $(seq "$(sanitized && echo 45 || echo 90)"); do cat small.txt b.txt; done >large.txt
 same_files=(large.txt small.txt b.txt.gz)
 V=1000 line "${same_files[@]}" >want.json 2>/dev/null
 started=$(counted -v 1000 -j 4 --fan-out=none --keep=D -o D.json "${same_files[@]}")
 
-# files: those, and b.txt. The large one is a link: no block changes it.
+# files: copies these files and b.txt. The large one is a hard link, because no block changes it.
 files() {
     ln ../large.txt .
     cp -p ../{small.txt,b.txt,b.txt.gz,want.json} .
 }
 
-# kept: those, and a D of one's own.
+# kept: the same, with a copy of D.
 kept() {
     files
     cp -a ../D .
@@ -44,37 +44,37 @@ kept() {
 first_time() {
     kept
     is "$started $(find D/chunks -name 'file.*')" "$(find D/chunks -name '*.0*' | wc -l) D/chunks/file.00000" \
-        "parts of plain files, and a file through a pipe"
-    ok $((started < 3)) "several of them"
-    same want.json ../D.json "the model of the plain line"
+        "parts of plain files, and a compressed file"
+    ok $((started < 3)) "  at least three"
+    same want.json ../D.json "  the model of the plain pipeline"
     bpe-view --check D/sum >check
-    is $? 0 "the sum is there, complete"
+    is $? 0 "  the sum is complete"
 }
 
 again() {
     kept
-    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}")" 0 "the same again counts nothing"
-    same want.json got.json "and makes the same model"
+    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}")" 0 "the same command again counts nothing"
+    same want.json got.json "  and makes the same model"
 }
 
 left_over() {
     kept
     touch D/.sum.new.99 D/counts/.part.00000.new.99
-    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}") $(find D -name '.*.new.*')" "0 " "what a killed one has left is removed"
+    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}") $(find D -name '.*.new.*')" "0 " "temporary files of a killed command are removed"
 }
 
 other_size() {
     kept
     bpe train -v 500 --keep D "${same_files[@]}" >got.json
     V=500 line "${same_files[@]}" | cmp - got.json
-    ok $? "with another size of vocabulary: from the same counts"
+    ok $? "another vocabulary size uses the same counts"
 }
 
 part_missing() {
     kept
     rm D/sum D/counts/part.00001
-    is "$(counted -v 1000 -j 2 --keep=D -o got.json "${same_files[@]}")" 1 "what is not there is counted, and no more"
-    same want.json got.json "with the same model"
+    is "$(counted -v 1000 -j 2 --keep=D -o got.json "${same_files[@]}")" 1 "only the missing part is counted"
+    same want.json got.json "  with the same model"
 }
 
 six_digits() {
@@ -83,7 +83,7 @@ six_digits() {
     for step in chunks counts; do mv "D/$step/file.00000" "D/$step/file.100000"; done
     rm D/sum
     bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
-    ok $? "with more files than five digits can number"
+    ok $? "a file whose number has six digits"
 }
 
 one_process() {
@@ -92,7 +92,7 @@ one_process() {
     ok $((PIPESTATUS[1] || $(wc -c <err))) "one process"
     bpe train -v 1000 -j 1 --fan-out=parallel --keep=E "${same_files[@]}" 2>err | cmp - want.json
     is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, because --keep divides the work itself" \
-        "a way of fanning out that is not used is named"
+        "a --fan-out that is not used causes a warning"
 }
 
 by_value() {
@@ -110,7 +110,7 @@ odd_names() {
     ok $? "names with spaces, quotes and newlines"
 }
 
-# ---- What fails ----
+# ---- Failures ----
 
 begun_otherwise() {
     kept
@@ -127,11 +127,11 @@ wrong_use() {
     fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
     fails 64 "bpe train: --keep completes the counts itself; leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
     fails 64 "bpe train: --keep: missing DIR" bpe train -v 1000 --keep= b.txt
-    is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
+    is "$(ls -d new 2>/dev/null)" "" "wrong use creates no directory"
     fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
 }
 
-# What is in the place of a file is not waited for.
+# A pipe in place of a file is an error, and must not block.
 no_regular_file() {
     local place
     files
@@ -151,14 +151,14 @@ no_place() {
     fails 73 "bpe train: b.txt: cannot create: File exists" bpe train -v 1000 --keep=b.txt small.txt
     mkdir other && echo mine >other/sum
     fails 64 "bpe train: other: holds other files; *" bpe train -v 1000 --keep=other small.txt
-    is "$(cat other/*)" mine "a directory with other files stays as it is"
+    is "$(cat other/*)" mine "a directory with other files is unchanged"
 }
 
 not_begun() {
     files
     fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
     bpe train -v 1000 --keep=bad small.txt >/dev/null
-    ok $? "what was not begun can be begun otherwise"
+    ok $? "after wrong use, other options may use the directory"
 }
 
 empty_counts() {
@@ -167,10 +167,10 @@ empty_counts() {
     rm empty/sum
     : >empty/counts/part.00000
     bpe train -v 1000 --keep=empty small.txt | cmp - whole.json
-    ok $? "counts that lost their bytes are made again"
+    ok $? "empty files of counts are made again"
 }
 
-# A file that changes: while there is something left to count, and when all is counted.
+# A file that changes while something is left to count, or when everything is counted.
 changed() {
     local missing
     files
@@ -183,25 +183,25 @@ changed() {
         fails 65 "bpe train: c.txt: changed since C was begun; remove C and run the same command again" \
             bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
         touch -r b.txt c.txt.gz
-        is "$(bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "and no model"
+        is "$(bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "  without a model"
     done
     rm c.txt
     fails 66 "bpe train: c.txt: cannot open: *" bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
 }
 
-# Bad text: the first failure decides, as in the line.
+# Bad text: the first failure in the text is reported, as in the pipeline.
 bad_text() {
     files
     printf 'x\351' >latin1.txt
     (cat large.txt; printf '\351') >late.txt
     bpe train -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
-    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
+    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text: exit 65"
     gzip -k latin1.txt
     bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
-    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
+    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text: exit 65"
     bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
-    is "$?" 65 "and the same again"
-    is "$(find L L2 -name '*.new' -o -name sum)" "" "with no sum and no half counts"
+    is "$?" 65 "  the same when run again"
+    is "$(find L L2 -name '*.new' -o -name sum)" "" "  without a sum or partial counts"
 }
 
 damaged_counts() {
@@ -213,7 +213,7 @@ damaged_counts() {
         "damaged counts are named"
     rm D/counts/part.00000
     bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
-    ok $? "and counted again when they are removed"
+    ok $? "  and made again when the file is removed"
 }
 
 full_disk() {
@@ -223,9 +223,9 @@ full_disk() {
     is $? 74 "a full disk for the model"
 }
 
-# ---- What is killed ----
+# ---- Kills ----
 
-# A bpe-count that is killed the first time, in the midst of its records; in a file the last is torn.
+# A bpe-count that is killed at its first start, between records, or inside a record of a plain file.
 count_killed() {
     local how names
     files
@@ -247,23 +247,23 @@ END
         V=1000 line "${names[@]}" >want.killed 2>/dev/null
         PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}" >out 2>err
         like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, because a process was killed; run the same command again" \
-            "a bpe-count is killed ($how): 75, and says what to do"
+            "a bpe-count is killed ($how): exit 75, and what to do"
         is "$(wc -l <err)" 1 "  in one line"
         PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}"
-        is $? 0 "the same again ($how): done"
-        same want.killed got.json "the model of the plain line ($how)"
+        is $? 0 "  the same command again succeeds"
+        same want.killed got.json "  with the model of the plain pipeline"
     done
 }
 
-# tree PID: it and all its descendants.
+# tree PID: the process and all its descendants.
 tree() {
     local child
     echo "$1"
     while read -r -d ' ' child; do tree "$child"; done < <(cat /proc/"$1"/task/*/children 2>/dev/null)
 }
 
-# kill -9 at a random moment: all processes, or train alone, or one of the others. Then the same command again. (What looks
-# for leaks is a process of its own, for which a program would wait for ever if that one is killed.)
+# kill -9 at a random moment: all processes, or only bpe train, or one process. Then the same command again. (The leak detector is a
+# separate process; if it were killed, its program would wait for it forever.)
 kills() {
     local differ=0 killed=0 what pid pids code
     random_seed
@@ -292,19 +292,19 @@ kills() {
             echo "# exit status $code"
         fi
     done
-    is "$differ" 0 "killed at random moments ($killed kills): run again, the same model"
+    is "$differ" 0 "after kills at random moments ($killed kills), the same model"
 }
 
-# The second waits, and finds all done.
+# The second command waits, and finds everything counted.
 two_at_once() {
     files
     bpe train -v 1000 -j 2 --keep=R -o one.json "${same_files[@]}" 2>one.err &
     bpe train -v 1000 -j 2 --keep=R -o two.json "${same_files[@]}" 2>two.err
-    is $? 0 "two at once: done"
+    is $? 0 "two at the same time: one succeeds"
     wait $!
-    is $? 0 "two at once: both"
+    is $? 0 "  the other succeeds"
     cmp one.json want.json && cmp two.json want.json
-    ok $? "two at once: the same model"
+    ok $? "  with the same model"
 }
 
 for cases in first_time again left_over other_size part_missing six_digits one_process by_value odd_names \

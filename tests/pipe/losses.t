@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Cases in which something is lost, and cases in which it is recovered; the programs must tell them apart.
+# Cases in which counts are lost, and cases in which they are recovered; the programs must distinguish them.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
 
-# counts [NAME...]: a.txt, b.txt and an empty text, their chunks and counts; of these names alone.
+# counts [NAME...]: makes the texts, chunks and counts with these names: a (default), b, empty.
 counts() {
     local name
     for name in "${@:-a}"; do
@@ -18,7 +18,7 @@ counts() {
     done
 }
 
-# md5 NAME...: of the words of a sum of these.
+# md5 ARG...: the MD5 of the counts that bpe-sum ARG... gives.
 md5() {
     bpe-sum "$@" | words | md5sum
 }
@@ -27,9 +27,9 @@ torn_record() {
     counts a b
     { tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } >torn.chunks
     bpe-count torn.chunks 2>/dev/null | bpe-sum >out 2>err
-    is $? 65 "a torn record is not made good by what came before it, of which it is the only trace"
+    is $? 65 "a torn record is an error, although the records before it are complete"
     { bpe-count torn.chunks; cat a.counts; } 2>/dev/null | bpe-sum >out 2>err
-    is $? 65 "nor by another worker's counts"
+    is $? 65 "  also with another worker's counts"
 }
 
 torn_sum() {
@@ -38,16 +38,16 @@ torn_sum() {
     bpe-sum a.counts torn >out 2>err
     is $? 75 "a sum of several runs that is cut off makes the whole incomplete"
     bpe-sum --partial a.counts torn >out 2>err
-    is $? 75 "with --partial too"
+    is $? 75 "  also with --partial"
 }
 
 commit_alone() {
     counts a
     grep -av '^.1W' a.counts >lost.counts
     bpe-sum lost.counts a.counts >lost.sum 2>err
-    is "$?$(words lost.sum | md5sum)" "0$(md5 a.counts)" "an attempt without its words is made good by another"
+    is "$?$(words lost.sum | md5sum)" "0$(md5 a.counts)" "an attempt without its counts is replaced by another"
     bpe-sum lost.counts >out 2>err
-    is $? 75 "and alone is incomplete"
+    is $? 75 "  and without another is incomplete"
 }
 
 failure_made_good() {
@@ -59,9 +59,9 @@ failure_made_good() {
     bpe-count away.chunks >good.counts
     tail -n 1 a.chunks >only-promise
     bpe-sum failed.counts good.counts only-promise >out 2>err
-    is "$? $(cut -c 1-25 err)" "75 bpe-sum: a.txt: bytes 0-4" "a repaired failure is not named for another run's loss"
+    is "$? $(cut -c 1-25 err)" "75 bpe-sum: a.txt: bytes 0-4" "a failure with a successful retry is not blamed for another run's loss"
     bpe-sum failed.counts good.counts >out 2>err
-    is "$? $(cat err)" "0 " "and alone leaves no trace"
+    is "$? $(cat err)" "0 " "  and without a loss is not mentioned"
 }
 
 empty_run() {
@@ -78,7 +78,7 @@ empty_run() {
     is "$?$(words halves.sum | md5sum)" "0$(md5 a.counts)" "partial sums that share an empty run add up"
 }
 
-# large.txt, its chunks, and nothing.counts: what is left if the last worker dies.
+# large: makes large.txt, its chunks, and nothing.counts, which is left if the last worker dies.
 large() {
     counts a b
     for _ in 1 2 3 4 5 6; do cat a.txt b.txt; done >large.txt
@@ -90,16 +90,16 @@ last_worker() {
     large
     bpe-sum <(bpe-count large.chunks) >whole.sum
     bpe-sum --missing=todo nothing.counts >out 2>err
-    is "$? $(test -s todo && echo written)" "75 written" "the promise alone says what is missing, where sizes are known"
+    is "$? $(test -s todo && echo written)" "75 written" "the promise is enough to list what is missing if sizes are known"
     bpe-chunk --only=todo large.txt | bpe-count | bpe-sum nothing.counts - >again.sum
-    is "$?$(words again.sum | md5sum)" "0$(words whole.sum | md5sum)" "and --only makes it good"
+    is "$?$(words again.sum | md5sum)" "0$(words whole.sum | md5sum)" "  and --only completes the counts"
     printf 'bad \351 text\n' >>large.txt
     bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
     bpe-sum --missing=todo bad.counts >out 2>err
     is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
 }
 
-# What is said can be done is what can be done where it is said.
+# Messages advise only what is possible at that point.
 advice() {
     large
     fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE lists them, to be run again" bpe-sum nothing.counts
@@ -108,15 +108,15 @@ advice() {
         bash -c 'bpe-sum --missing=todo <nothing.counts'
     bpe-chunk --inline -b 64K large.txt >inline.chunks
     (head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
-    like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE lists them, to be run again" "--partial keeps them"
+    like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE lists them, to be run again" "--partial keeps the counts"
     bpe-merge -v 300 part.sum >out 2>err
     like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
-        "bpe-merge names no option that it lacks"
+        "bpe-merge advises no option that it lacks"
 }
 
-# ---- What was sent by value, again ----
+# ---- Text by value, made again ----
 
-# todo ARGS...: a run by value of which all is missing but the first pieces.
+# todo ARGS...: makes todo, the missing ranges of a run by value after its first pieces.
 todo() {
     bpe-chunk "$@" >value.chunks
     { head -n 3 value.chunks; tail -n 1 value.chunks; } | bpe-count >some.counts
@@ -124,7 +124,7 @@ todo() {
     bpe-sum --missing=todo some.counts >out 2>err
 }
 
-# A text with a cut, where a todo ends, after newlines that would be one pretoken at the end of a document.
+# A text that is cut, where todo ends, after newlines that would be one pretoken at the end of a document.
 value_text() {
     for i in $(seq 3000); do printf 'word %d\n\nnext\n\n' "$i"; done >value.txt
 }
@@ -142,15 +142,15 @@ for i in range(3000): print(json.dumps({"text": f"line {i}\n\nnext\n\n"}))' >val
         todo --inline -b 4K $options value.txt
         for how in "bpe-count todo" "bpe-chunk --only=todo value.txt | bpe-count"; do
             sh -c "$how" | bpe-sum some.counts - | words >got.words
-            same got.words want.words "text sent with --inline $options is counted by: $how"
+            same got.words want.words "text sent with --inline $options can be counted by: $how"
         done
-        # A range that ends inside a document.
+        # A missing range that ends inside a document.
         { sed -n 1,2p value.chunks; sed '1,5d' value.chunks; } | bpe-count >most.counts
         bpe-sum --missing=todo most.counts >out 2>err
         bpe-count todo | bpe-sum most.counts - | words >got.words
-        same got.words want.words "  also a part from the middle"
+        same got.words want.words "  also a range in the middle"
         bpe-view todo | grep -q ' by-value .*pieces=[1-9][0-9]*+'
-        ok $? "  which was by value"
+        ok $? "  which was sent by value"
     done
 }
 
@@ -160,10 +160,10 @@ by_value_changed() {
     touch value.txt
     bpe-count todo >out 2>err
     is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its modification time differs); run the same command again" \
-        "not from a file that has changed"
+        "text of a file that has changed is not"
     bpe-chunk --only=todo value.txt >out 2>err
     is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \
-        "  and bpe-chunk --only says what to do then"
+        "  and bpe-chunk --only reports what to do"
 }
 
 by_value_not_plain() {
@@ -174,11 +174,11 @@ by_value_not_plain() {
         $packed value.txt
         todo -b 4K value.txt.*
         bpe-count todo >out 2>err
-        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was not a plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
+        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was not a plain file; make these chunks again with bpe-chunk --only" "text of a file from $packed is not"
     done
     todo -b 4K - <value.txt
     bpe-count todo >out 2>err
-    is "$? $(cat err)" "65 bpe-count: standard input: was not a plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+    is "$? $(cat err)" "65 bpe-count: standard input: was not a plain file; make these chunks again with bpe-chunk --only" "text of standard input is not"
 }
 
 sources_of_a_run() {
@@ -201,15 +201,15 @@ with open("todo.unread", "wb") as f:
     f.write(R.make(("R", payload[:at] + R.s(b"") + payload[c.at:])))
 END
     bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
-    is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
+    is "$? $(cat err)" "0 " "bpe-chunk --only accepts source number 2^24 - 1"
     bpe-count chunks | bpe-sum >out 2>err
-    like "$? $(cat err)" "75 bpe-sum: the run's promise, its inventory of inputs, never arrived: *" "  and by bpe-sum"
+    like "$? $(cat err)" "75 bpe-sum: the run's promise, its inventory of inputs, never arrived: *" "  and so does bpe-sum"
     bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
-    is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
+    is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "source number 2^24 is refused"
     bpe-count todo.16777216 | bpe-sum >out 2>err
-    like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
+    like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same message"
     bpe-chunk --only=todo.unread value.txt >chunks 2>err
-    is "$? $(cat err)" "65 bpe-chunk: todo.unread: byte 0: a reading record with damaged fields" "a source that says nothing of how it is read is refused"
+    is "$? $(cat err)" "65 bpe-chunk: todo.unread: byte 0: a reading record with damaged fields" "a source without input options is refused"
 }
 
 # ---- Memory ----
@@ -222,16 +222,16 @@ for i in range(3000):
     bpe-chunk -p bytes long.txt | bpe-count -S 1M >long.counts
     md5 long.counts >in-memory
     md5 -S 1M long.counts | cmp - in-memory
-    ok $? "long pretokens are the same after a time on disk"
+    ok $? "long pretokens on disk: the same sum"
     if sanitized; then
-        skip "bpe-sum -S 4M stays small" "the sanitizer takes memory of its own"
+        skip "bpe-sum -S 4M stays small" "sanitizers take more memory"
     else
         peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M long.counts)
         ok $((peak > 21500)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak kB"
     fi
 }
 
-# One batch larger than the memory: it waits on disk, and comes back in small blocks.
+# A batch larger than memory goes to disk, and is read back in small blocks.
 large_batch() {
     local peak
     python3 -c '
@@ -241,31 +241,31 @@ print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(
     bpe-chunk wide.txt | bpe-count >wide.counts
     words wide.counts | sort | md5sum >in-memory
     bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
-    ok $? "one batch in less memory than it takes: the same sum"
+    ok $? "a batch larger than memory: the same sum"
     if sanitized; then
-        skip "one batch of 15 MB in 4 MB" "the sanitizer takes memory of its own"
+        skip "one batch of 15 MB in 4 MB" "sanitizers take more memory"
         return
     fi
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M wide.counts)
     ok $((peak > 20000)) "bpe-sum -S 4M of one batch of $(($(wc -c <wide.counts) >> 20)) MB takes $peak kB"
     (ulimit -v 100000 && bpe-sum -S 20M wide.counts) | words | sort | md5sum | cmp - in-memory
-    ok $? "-S 20M does with 100 MB of addresses"
+    ok $? "-S 20M works with 100 MB of address space"
     (ulimit -v 100000 && bpe-sum wide.counts) | words | sort | md5sum | cmp - in-memory
-    ok $? "and so does the default: half of what the process may have"
+    ok $? "  and so does the default, half of the memory limit"
     bpe-sum wide.counts >wide.sum
     (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
     like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the 61.4 MB available are too little with any --min-count
 bpe-merge: out of memory: cannot get * bytes for *" \
-        "bpe-merge says how much it wants"
+        "bpe-merge reports how much memory it needs"
 }
 
 min_count_advice() {
     local advice
     if sanitized; then
-        skip "which --min-count would do" "the sanitizer takes memory of its own"
+        skip "which --min-count would suffice" "sanitizers take more memory"
         return
     fi
-    # Words that occur 1 to 5 times each.
+    # Pretokens that occur 1 to 5 times each.
     python3 -c '
 import random
 random.seed(2)
@@ -273,22 +273,22 @@ for i in range(500000):
     print(("".join(random.choices("abcdefghijklmnop", k=12)) + " ") * (i % 5 + 1))' | bpe-chunk - | bpe-count | bpe-sum >varied.sum
     (ulimit -v 60000 && bpe-merge -v 1000 varied.sum) >out 2>err
     like "$? $(cat err)" "71 *; the 61.4 MB available suffice with --min-count=[2345]
-*" "and which --min-count would do"
+*" "  and which --min-count would suffice"
     advice=$(grep -o -e '--min-count=[0-9]*' err)
     (ulimit -v 60000 && bpe-merge -v 1000 "$advice" varied.sum) >out 2>err
-    like "$? $(cat err)" "0 bpe-merge: --min-count left out * of * distinct pretokens, * % of all that were counted" "and that does"
+    like "$? $(cat err)" "0 bpe-merge: --min-count left out * of * distinct pretokens, * % of all that were counted" "  which suffices"
     "$BUILD/tests/bench/counts_make" varied.sum 5000000 | (ulimit -v 40000 && bpe-merge -v 1000) >out 2>err
     like "$? $(cat err)" "71 bpe-merge: out of memory*read so far takes about * MB; the 41.0 MB available require --min-count=[1-9]* or more" \
-        "and how much at least, where not all could be read"
+        "  and the least that is required, if not all could be read"
 }
 
 odd_size() {
     counts a
     is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
-        "a number with a space is none"
+        "a number with a space is refused"
 }
 
-# A line of JSON that must be rewritten takes time in proportion to its length.
+# The time for a line of JSON that must be rewritten is proportional to its length.
 many_escapes() {
     python3 -c 'print("{\"text\": \"" + "\\u00e9\u00e9\\n" * 200000 + "\\ud800\"}")' >escapes.jsonl
     in_time 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'

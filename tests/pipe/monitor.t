@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""monitor.t - bpe monitor names the stage that holds the others back, and disturbs nothing."""
+"""monitor.t - bpe monitor names the stage that is the bottleneck, and does not disturb the pipeline."""
 import contextlib
 import fcntl
 import http.server
@@ -51,7 +51,7 @@ def monitor(*args):
 
 
 def verdicts(lines):
-    """What is said of some lines that run at once: the name of the bottleneck for each."""
+    """Runs some pipelines at the same time. Returns the name of the bottleneck, and the lines of bpe monitor, for each."""
     running = [begin(line) for line in lines]
     time.sleep(1.5)
     told = monitor("0")
@@ -65,7 +65,7 @@ def verdicts(lines):
 
 
 def make_text():
-    """Some megabytes, half of them words that hardly occur twice, so that counts and merges take their time."""
+    """Makes some megabytes of text, half of them words that rarely occur twice, so that counting and merging take time."""
     rng = random.Random(1)
     words = ["".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)]
     lib.write("words", " ".join(words) + lib.EOT)
@@ -74,13 +74,13 @@ def make_text():
 
 @contextlib.contextmanager
 def serving():
-    """Serves this directory on this machine; gives the address of the text."""
+    """Serves this directory on this machine; yields the address of the text."""
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *args):
             pass
 
         def copyfile(self, source, outputfile):
-            with contextlib.suppress(ConnectionError):  # whoever reads is ended
+            with contextlib.suppress(ConnectionError):  # the reader has ended
                 super().copyfile(source, outputfile)
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
@@ -90,7 +90,7 @@ def serving():
 
 
 def names_the_bottleneck(server):
-    """Seeded cases; those that sleep run several at once, those that compute alone."""
+    """Random cases. Those that sleep run several at a time, those that compute run alone."""
     rng = random.Random(SEED)
     wrong = []
     todo = [cases.throttled(rng, server) if rng.random() < 0.75 else cases.computing(rng) for _ in range(CASES)]
@@ -110,7 +110,7 @@ def names_the_bottleneck(server):
                     print("#   " + str(t["verdict"]))
                     for stage in t["stages"]:
                         print(f"#   {stage['name']} {len(stage['pids'])} {stage['queue']} {stage['cpu']} {stage['wait']}")
-    may = max(1, CASES // (4 if "sanitize" in lib.BUILD else 20))  # there other stages may be the slow ones
+    may = max(1, CASES // (4 if "sanitize" in lib.BUILD else 20))  # with sanitizers, other stages may be the slow ones
     lib.ok(len(wrong) <= may, f"the verdict is right in {CASES - len(wrong)} of {CASES} cases", f"seed {SEED}: {wrong}")
 
 
@@ -120,7 +120,7 @@ SLOW_LINE = f"bpe-chunk - <text | python3 slow.py 1000000 | bpe-count | {cases.C
 
 
 def until(what, seconds=10):
-    """Whether something becomes true in time."""
+    """Whether what() becomes true in time."""
     end_at = time.monotonic() + seconds
     while time.monotonic() < end_at:
         if what():
@@ -130,7 +130,7 @@ def until(what, seconds=10):
 
 
 def members():
-    """What a line of JSON has, and that the figures are those of the processes."""
+    """The members of a line of JSON, and their values for known processes."""
     process = begin("echo x >log; exec 5<words 2>>log; " + SLOW_LINE.replace("<text", "<text 6>&2", 1))
     time.sleep(1.5)
     told = monitor(f"--pid={process.pid}", "0")
@@ -139,27 +139,27 @@ def members():
     lib.ok(list(stages) == ["bpe-chunk", "python3", "bpe-count", "bpe-sum", "bpe-merge"], "stages in the order of the data", list(stages))
     chunk, slow = stages["bpe-chunk"], stages["python3"]
     lib.ok(abs(told[0]["time"] - time.time()) < 5 and told[0]["pipeline"] in chunk["pids"] + slow["pids"] + stages["bpe-sum"]["pids"],
-           "time, and a number for the pipeline")
-    lib.ok(700000 < slow["in"] < 1300000 and 700000 < slow["out"] < 1300000, "what a stage reads and writes, a second", slow)
-    lib.ok(slow["capacity"] >= 65536 and 0.5 < slow["queue"] / slow["capacity"] <= 1, "what waits before it", slow)
-    lib.ok(chunk["queue"] is None and chunk["capacity"] is None, "none where a file is read")
+           "the time, and the id of the pipeline")
+    lib.ok(700000 < slow["in"] < 1300000 and 700000 < slow["out"] < 1300000, "bytes per second that a stage reads and writes", slow)
+    lib.ok(slow["capacity"] >= 65536 and 0.5 < slow["queue"] / slow["capacity"] <= 1, "bytes that wait before a stage", slow)
+    lib.ok(chunk["queue"] is None and chunk["capacity"] is None, "null for a stage that reads a file")
     lib.ok(slow["rss"] > 1 << 20 and slow["cpu"] < 60, "memory and CPU", slow)
-    lib.ok(all(abs(sum(s["wait"].values()) - 1) < 0.01 for s in stages.values()), "shares of the samples are 1 in all",
+    lib.ok(all(abs(sum(s["wait"].values()) - 1) < 0.01 for s in stages.values()), "shares of the samples add up to 1",
            [s["wait"] for s in stages.values()])
-    lib.ok(chunk["wait"]["output"] > 0.5 < stages["bpe-sum"]["wait"]["input"], "who waits for what")
+    lib.ok(chunk["wait"]["output"] > 0.5 < stages["bpe-sum"]["wait"]["input"], "what a stage waits for")
     read = [f for f in chunk["files"] if f["mode"] == "read"]
-    lib.ok(read and 0 < read[0]["position"] <= read[0]["size"] == os.path.getsize("text"), "the position in a file that is read", read)
-    lib.ok([f["name"] for f in chunk["files"]] == ["text"] and read[0]["rate"] is not None, "and how fast; no files of its parent or standard error",
+    lib.ok(read and 0 < read[0]["position"] <= read[0]["size"] == os.path.getsize("text"), "the position in an input file", read)
+    lib.ok([f["name"] for f in chunk["files"]] == ["text"] and read[0]["rate"] is not None, "  and its rate; no files of the parent or standard error",
            chunk["files"])
     code, out, _ = lib.run(["bpe", "monitor", "--pid", str(process.pid), "0"])
     lines = out.decode().splitlines()
     lib.ok(code == 0 and len(lines) == 8 and lines[-1].startswith("bottleneck: python3 (sleeps; its input is full") and
-           re.search(r"python3 +1 +[0-9.]+ k?M?B of [0-9.]+ k?M?B", lines[3]), "the same as lines", out)
+           re.search(r"python3 +1 +[0-9.]+ k?M?B of [0-9.]+ k?M?B", lines[3]), "the same as text", out)
     end(process)
 
 
 def jobs():
-    """What jobs that come and go use is counted once, by the stages that use it; they stand where the data goes through them."""
+    """The CPU time of short jobs is counted once, for their stages, which are listed in the order of the data."""
     process = begin(f"yes job | xargs -n 1 -P 2 sh -c 'bpe-count <$0 | bpe-sum 2>/dev/null' | {cases.COUNTED}")
     for _ in range(30):  # more than once, if other tests keep the processors busy
         time.sleep(1)
@@ -170,12 +170,13 @@ def jobs():
             break
     end(process)
     lib.ok("bpe-count" in stages and 20 < used <= 100 * os.cpu_count() + 20, "CPU time of jobs, once", f"{used} {told}")
-    lib.ok("xargs" in stages and stages["xargs"]["in"] < stages["bpe-count"]["in"] / 4, "the tool has not read what its jobs read", told)
+    lib.ok("xargs" in stages and stages["xargs"]["in"] < stages["bpe-count"]["in"] / 4, "bytes read by jobs are not counted for xargs",
+           told)
     process = begin("seq 120 | xargs -n 1 sh -c 'sleep 0.05; seq $0 999 | bpe-chunk - | bpe-count | bpe-sum >/dev/null'")
     told = [{stage["name"] for stage in t["stages"]} for t in monitor(f"--pid={process.pid}", "0.1") if t["stages"]]
     end(process)
     lost = sum(not before <= after for before, after in zip(told[:-1], told[1:-1]))
-    lib.ok(len(told) > 3 and lost <= len(told) // 10, "a stage of short jobs stays once it was seen", told)
+    lib.ok(len(told) > 3 and lost <= len(told) // 10, "a stage of short jobs remains listed", told)
     if not shutil.which("parallel"):
         lib.skip("jobs of parallel in the order of the data", "no parallel")
         return
@@ -188,7 +189,7 @@ def jobs():
 
 
 def in_harness():
-    """Who reads what several scripts say is no stage of theirs, and they are no pipeline."""
+    """A process that reads the output of several scripts does not join them into one pipeline."""
     line = f"bpe-chunk - <text | python3 slow.py 1000000 | bpe-count | bpe-sum 2>/dev/null | bpe-merge -v 1000; true"
     scripts = [subprocess.Popen(["bash", "-c", line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
                for line in (line, "cat /dev/zero | python3 slow.py 100; true")]
@@ -198,19 +199,19 @@ def in_harness():
         end(script)
         script.stdout.close()
     names = [stage["name"] for t in told for stage in t["stages"]]
-    lib.ok(names == ["bpe-chunk", "python3", "bpe-count", "bpe-sum", "bpe-merge"], "a harness is no stage", names)
+    lib.ok(names == ["bpe-chunk", "python3", "bpe-count", "bpe-sum", "bpe-merge"], "a test harness is not a stage", names)
 
 
 def ends():
-    """It ends with what it watches, whose last line has no bottleneck."""
+    """bpe monitor ends with the pipeline; its last line has no bottleneck."""
     process = begin("python3 slow.py 6000000 <text | bpe-chunk - | bpe-count | bpe-sum | bpe-merge -v 1000 >/dev/null")
     time.sleep(0.3)
     told = monitor(f"--pid={process.pid}", "0.5")
     process.wait()
     last = told[-1] if told else {}
     lib.ok(len(told) > 2 and last["bottleneck"] is None and last["stages"] == [] and all(t["bottleneck"] for t in told[:-1]),
-           "null when all have ended, and only then", [t["bottleneck"] for t in told])
-    lib.ok(len({t["pipeline"] for t in told}) == 1, "the pipeline keeps its number while its stages end", told[-1])
+           "bottleneck: null when all have ended, and only then", [t["bottleneck"] for t in told])
+    lib.ok(len({t["pipeline"] for t in told}) == 1, "the pipeline keeps its id while its stages end", told[-1])
 
 
 def wrong_use():
@@ -218,11 +219,11 @@ def wrong_use():
         got, out, err = lib.run(["bpe", "monitor", *args], timeout=20)
         lib.ok(got == code and not out and err.count("\n") == 1 and err.startswith("bpe monitor: "), f"{args}: exit status {code}", f"{got} {err}")
     got, _, err = lib.run(["bpe", "monitor", "--pid=12M"])
-    lib.ok(err == "bpe monitor: --pid=12M: not a process id\n", "--pid: is no size", err)
+    lib.ok(err == "bpe monitor: --pid=12M: not a process id\n", "--pid is not a size", err)
     for args in ["0"], ["--json", "0"], ["0.2"], ["--json", "0.2"]:
         with subprocess.Popen(["sleep", "0.7"]) as nothing:
             got, out, err = lib.run(["bpe", "monitor", f"--pid={nothing.pid}", *args], timeout=20)
-        lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process is running here\n", f"{args}: no pipeline: said once", err)
+        lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process is running here\n", f"{args}: no pipeline: one message", err)
 
 
 WRITER = """import os, signal, sys, time
@@ -240,7 +241,7 @@ for line in sys.stdin:
 
 
 def disturbs_nothing():
-    """A pipe behaves as without it: the end of a writer is seen at once, and so is that of a reader; a write fails."""
+    """Pipes behave as without bpe monitor: the end of a writer or a reader is noticed immediately, and writes fail."""
     watching = subprocess.Popen(["bpe", "monitor", "--json", "0.05"], stdout=subprocess.DEVNULL)
     slow, late, unseen = 0, 0, 0
     lib.write("writer.py", WRITER)
@@ -270,15 +271,15 @@ def disturbs_nothing():
             writer.stdout.close()
             unseen += not until(lambda w=writer: w.poll() is not None, 2)
             writer.kill()
-    lib.ok(late == 0, "a write fails whose reader has died", late)
-    lib.ok(slow < 1, "the end of the input is seen at once", slow)
-    lib.ok(unseen == 0, "SIGPIPE ends who writes to nobody")
+    lib.ok(late == 0, "a write fails if its reader has died", late)
+    lib.ok(slow < 1, "the end of the input is noticed immediately", slow)
+    lib.ok(unseen == 0, "SIGPIPE ends a writer without a reader")
     watching.terminate()
     watching.wait()
 
 
 def opens_only_read_ends():
-    """The system calls say it: a pipe is opened to read, without waiting, and closed before the sample ends; nothing is traced."""
+    """The system calls: pipes are opened for reading, without blocking, and closed before the sample ends; no process is traced."""
     told = "opens read ends only, and closes them within the sample", "  no ptrace, no signal"
     if "sanitize" in lib.BUILD or not shutil.which("strace") or lib.run(["strace", "-o", "calls", "true"])[0]:
         for name in told:
@@ -309,7 +310,7 @@ def opens_only_read_ends():
 
 
 def cpu(pid):
-    """Seconds that a process has run."""
+    """The CPU time of a process in seconds."""
     with open(f"/proc/{pid}/schedstat", encoding="utf-8") as f:
         return int(f.read().split()[0]) * 1e-9
 
@@ -325,9 +326,9 @@ def takes_little():
     watching.wait()
     end(process)
     if "sanitize" in lib.BUILD:
-        lib.skip("less than a hundredth of a core", "sanitizers take more")
+        lib.skip("less than 1 % of a core", "sanitizers take more time")
     else:
-        lib.ok(used < 0.01, "less than a hundredth of a core", f"{100 * used:.2f} %")
+        lib.ok(used < 0.01, "less than 1 % of a core", f"{100 * used:.2f} %")
     print(f"# {100 * used:.2f} %")
 
 
@@ -339,12 +340,12 @@ def by_bpe():
         subprocess.run(["bash", "-c", line], stderr=err, check=True)
     told = lib.read("err").decode()
     lib.ok(told.count("bottleneck: python3 (sleeps") >= 2 and re.search(r"^[0-9:]+  \d+: bpe train -v 500", told), "--monitor: blocks on stderr", told)
-    lib.ok(re.search(r"(?m)^bottleneck: .*\nbpe train: [0-9.]+ .?B read, ", told), "  and how much is read", told)
+    lib.ok(re.search(r"(?m)^bottleneck: .*\nbpe train: [0-9.]+ .?B read, ", told), "  with the bytes read", told)
     with open("err", "wb") as err:
         subprocess.run(["bpe", "train", "-v", "300", "--monitor=0.3", "-j1", *["text"] * 40], stdout=subprocess.DEVNULL, stderr=err, check=True)
     told = lib.read("err").decode()
-    lib.ok(re.search(r"(?m)^bpe train: [0-9.]+ .?B of 664 MB read, .*/s, [0-9]+ s left$", told), "  of all files", told)
-    lib.ok(" 0 B of " not in re.sub(r"0 B of [0-9.]+ .?B  ", "", told.replace("bpe-sum  ", "")), "  and what nothing has come of yet is not 0 of it", told)
+    lib.ok(re.search(r"(?m)^bpe train: [0-9.]+ .?B of 664 MB read, .*/s, [0-9]+ s left$", told), "  for all files", told)
+    lib.ok(" 0 B of " not in re.sub(r"0 B of [0-9.]+ .?B  ", "", told.replace("bpe-sum  ", "")), "  without '0 B of' before the first result", told)
     with open("err", "wb") as err:
         process = subprocess.Popen(["bash", "-c", f"{feed} | exec bpe train -v 500 -o m2.json -"], stderr=err, start_new_session=True)
         time.sleep(1.5)
@@ -352,18 +353,18 @@ def by_bpe():
             os.kill(find(name, process.pid), signal.SIGUSR1)
         code = process.wait()
     told = lib.read("err").decode()
-    lib.ok(code == 0 and told.count("bottleneck: ") == 1 and "bottleneck: python3 (sleeps" in told, "SIGUSR1 to all: told once", f"{code} {told}")
+    lib.ok(code == 0 and told.count("bottleneck: ") == 1 and "bottleneck: python3 (sleeps" in told, "SIGUSR1 to all processes: one report", f"{code} {told}")
     lib.ok(lib.read("m1.json") == lib.read("m2.json"), "  and the result is the same")
     with subprocess.Popen(["bpe", "train", "-v", "300", "text"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         unseen = until(lambda: handles(process.pid) or process.poll() is not None)
         process.send_signal(signal.SIGUSR1)
         told = process.communicate()[1].decode()
     lib.ok(unseen and process.returncode == 0 and re.search("no process of this command|bpe train: .* read, ", told),
-           "SIGUSR1 to one that ends at once: it answers then", f"{process.returncode} {told}")
+           "SIGUSR1 to a command that ends soon: a report at its end", f"{process.returncode} {told}")
     with open("err", "wb") as err:
         subprocess.run(["bash", "-c", f"{feed} | exec bpe train -v 500 --progress=json,0.5 -o m3.json -"], stderr=err, check=True)
     lines = [json.loads(line) for line in lib.read("err").splitlines()]
-    extra = lines[-1]["read"] - 6000000  # programs read themselves, too
+    extra = lines[-1]["read"] - 6000000  # programs also read their own files
     lib.ok(len(lines) > 3 and all({"time", "command", "read", "total", "rate", "left"} <= set(one) for one in lines) and
            0 <= extra < (1000000 if "sanitize" in lib.BUILD else 100000) and lines[1].get("program") == "bpe-sum", "--progress=json", lines[-1])
     for arg in "--progress=json,x", "--progress=1,json", "--progress=json,", "--progress=0", "--monitor=0", "--monitor=x":
@@ -372,20 +373,20 @@ def by_bpe():
 
 
 def by_ssh():
-    """bpe ssh on this machine: one pipeline, by the words of the user, with the stages that work."""
+    """bpe ssh on this machine: one pipeline, with the user's command line and the working stages."""
     if not shutil.which("parallel") or not shutil.which("zstd"):
         lib.skip("bpe ssh", "no parallel or zstd")
         return
-    process = begin("exec bpe ssh train -S 2/: --ssh=true -v 300 -o m4.json 2>ssh.err " + 40 * "text ")  # stderr: others hold it, too
+    process = begin("exec bpe ssh train -S 2/: --ssh=true -v 300 -o m4.json 2>ssh.err " + 40 * "text ")  # others share our stderr
     told = [t for t in monitor(f"--pid={process.pid}", "0.3") if t["stages"]]
     lib.ok(process.wait() == 0 and len({t["pipeline"] for t in told}) == 1 and
-           all(t["command"].startswith("bpe ssh train -S 2/: --ssh=true -v 300 ") for t in told), "bpe ssh: one pipeline, by the words of the user",
+           all(t["command"].startswith("bpe ssh train -S 2/: --ssh=true -v 300 ") for t in told), "bpe ssh: one pipeline, with the user's command line",
            {(t["pipeline"], t["command"]) for t in told})
     names = [[stage["name"] for stage in t["stages"]] for t in told]
     counts = [some for some in names if "bpe-count" in some]
     order = ["parallel", "bpe-count", "bpe-sum", "bpe-merge"]
     lib.ok(counts and all([name for name in some if name in order] == order and "fan_out" not in some for some in counts),
-           "  with the stages that work, in the order of the data", names)
+           "  with the working stages, in the order of the data", names)
     lib.ok("bpe-merge" in names[-1] and "fan_out" not in names[-1], "  until it ends", names)
 
 
@@ -396,7 +397,7 @@ def handles(pid):
 
 
 def find(name, group):
-    """A process of this name in a session."""
+    """The id of a process with this name in a session."""
     for entry in os.listdir("/proc"):
         if entry.isdigit() and session(int(entry)) == group:
             with open(f"/proc/{entry}/comm", encoding="utf-8") as f:
@@ -406,11 +407,11 @@ def find(name, group):
 
 
 def on_terminal():
-    """In place, bold unless NO_COLOR says not to."""
+    """Updates in place, in bold unless NO_COLOR is set."""
     try:
         master, slave = pty.openpty()
     except OSError as e:
-        lib.skip("on a terminal", f"there are no terminals here: {e.strerror}")
+        lib.skip("on a terminal", f"no pseudoterminals here: {e.strerror}")
         return
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
     process = begin(SLOW_LINE)
@@ -422,8 +423,8 @@ def on_terminal():
         shown[color] = os.read(master, 65536).decode()
     end(process)
     blocks = re.split("\033\\[\\d+A\r\033\\[J", shown["1"])
-    lib.ok(len(blocks) >= 3 and all(len(line) < 70 for line in blocks[1].splitlines()), "in place of the block before, cut to the width", blocks)
-    lib.ok("\033[1mbottleneck: python3" in shown[""] and "\033[1m" not in shown["1"], "bold, but for NO_COLOR")
+    lib.ok(len(blocks) >= 3 and all(len(line) < 70 for line in blocks[1].splitlines()), "replaces the previous block, cut to the width", blocks)
+    lib.ok("\033[1mbottleneck: python3" in shown[""] and "\033[1m" not in shown["1"], "bold, except with NO_COLOR")
 
 
 with tempfile.TemporaryDirectory() as directory:

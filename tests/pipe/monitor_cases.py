@@ -1,8 +1,8 @@
-"""monitor_cases.py - pipelines in which it is known which stage holds the others back, for monitor.t.
+"""monitor_cases.py - pipelines with a known bottleneck, for monitor.t.
 
-Each case is a line for bash and the name of that stage's program. What makes a stage slow: it sleeps after each block (python3,
-or a script of other commands), it computes (spin.py), its disk is slow (a named pipe in the place of a file, which another process
-fills or empties slowly), it is stopped; or it is the one that really needs the time.
+Each case is a bash command and the name of the bottleneck's program. A stage is slow because it sleeps after each block (python3, or a
+script of other commands), computes (spin.py), has a slow disk (a named pipe in place of a file, which another process fills or empties
+slowly), or really needs the time.
 """
 import os
 import shutil
@@ -34,7 +34,7 @@ done
 
 
 def prepare(text):
-    """Writes what the cases use into this directory: text is a file of some megabytes."""
+    """Makes the files that the cases use in this directory. text is a file of some megabytes."""
     for name, script in ("slow.py", SLOW), ("spin.py", SPIN), ("script.sh", SCRIPT):
         with open(name, "w") as f:
             f.write(script)
@@ -53,7 +53,7 @@ def prepare(text):
 
 
 def slow(rng, rate):
-    """A stage that lets so many bytes a second pass, and its name."""
+    """A stage that passes `rate` bytes per second, and its name."""
     return rng.choice([
         (f"python3 slow.py {rate}", "python3"),
         (f"python3 slow.py {rate}", "python3"),
@@ -66,10 +66,10 @@ COUNTED = "bpe-sum 2>/dev/null | bpe-merge -v 1000 >/dev/null"
 
 
 def throttled(rng, server):
-    """A line with a slow stage at a place of these. server: an address from which the text may be had."""
+    """A pipeline with a slow stage at a random position. server: the URL of the text."""
     rate = rng.choice([300000, 1000000, 2000000])
     stage, name = slow(rng, rate)
-    few = f"python3 slow.py {rng.choice([20000, 50000])}" # what counts and sums have is little
+    few = f"python3 slow.py {rng.choice([20000, 50000])}" # counts and sums are small
     lines = {
         "before bpe-chunk": (f"cat text text text | {stage} | bpe-chunk - | bpe-count | {COUNTED}", name),
         "the source": (f"{stage} <text | bpe-chunk - | bpe-count | {COUNTED}", name),
@@ -102,7 +102,7 @@ def throttled(rng, server):
 
 
 def computing(rng):
-    """A line whose own work takes long; alone, as there may be two cores only."""
+    """A pipeline with slow work of its own. Run it alone, because there may be only two cores."""
     many = "while :; do cat text; done"
     lines = {
         "bpe-count": (f"({many}) | bpe-chunk - 2>/dev/null | bpe-count | {COUNTED}", "bpe-count"),

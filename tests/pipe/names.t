@@ -1,5 +1,5 @@
 #!/bin/bash
-# Names that begin with a dash are names, of whatever they are: of inputs, models, outputs, and directories for work and temporary files.
+# Names may begin with a dash: inputs, models, outputs, and directories for work and temporary files.
 in_memory=1
 . "$(dirname "$0")/../lib.sh"
 P=$TOP/pipelines
@@ -13,7 +13,7 @@ files=(-a.txt -b.txt)
 line -- "${files[@]}" >./-m.json
 V=300 line -- "${files[@]}" >want.json
 
-# done_as NAME WANTED GOT: the last command ended well, and has made the same.
+# done_as NAME WANTED GOT: the last command must have succeeded, GOT must equal WANTED, and no temporary file may be left. Removes GOT.
 done_as() {
     local code=$?
     diff -r "$2" "$3" >diff.out 2>&1 && [ $code = 0 ] && [ -z "$(ls -A ./-tmp)" ]
@@ -31,7 +31,7 @@ for option in -o-out --output=-out "-o -out"; do
     done_as "encode $option" want.ids ./-out
 done
 bpe encode -m -m.json -j 2 -o -out -- -a.txt.gz 2>err
-done_as "encode, of a compressed file" want.gz ./-out
+done_as "encode, a compressed file" want.gz ./-out
 printf '%s\n' "${files[@]}" >./-list
 bpe encode --model=-m.json -j 2 -o -out --files-from=-list 2>err
 done_as "encode --files-from" want.ids ./-out
@@ -53,13 +53,13 @@ for keep in --keep=-k "--keep -k"; do
 done
 rm ./-k/sum ./-k/counts/part.00000
 bpe train -v 300 -j 2 --keep=-k -o -out -- "${files[@]}" 2>err
-done_as "  goes on with it" want.json ./-out
+done_as "  resumes" want.json ./-out
 fails 64 "bpe train: -k was begun with: *" bpe train -v 300 --keep=-k -- -a.txt
 fails 73 "bpe train: -a.txt: cannot create: File exists" bpe train -v 300 --keep=-a.txt -- -b.txt
 
 # ---- shard ----
 
-shards() { # by the line, into want
+shards() { # made by the pipeline, into want
     rm -rf want
     bpe-chunk -m -m.json -- "${files[@]}" | bpe-encode -m -m.json | bpe-shard -o want -n 50K >/dev/null
 }
@@ -68,10 +68,10 @@ bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
 is "$? $(cat err)" "0 " "shard"
 bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
 is "$? $(cat err)" "0 bpe-shard: ./-out: was complete already" "  is complete"
-done_as "  as by the line" want ./-out
+done_as "  as the pipeline does" want ./-out
 printf '{"text": "a b c d"}\n' >./-a.jsonl
 bpe shard -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err
-like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: not JSON *" "shard of what is no JSON"
+like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: not JSON *" "shard --jsonl of a file that is not JSON"
 printf '%s\n' -a.jsonl >./-list
 bpe shard -m -m.json -o -out2 --jsonl --files-from=-list -n 50K >/dev/null 2>err
 is "$? $(cat err)" "0 " "shard --files-from"
@@ -122,12 +122,12 @@ if command -v rclone >/dev/null; then
     done_as "  to a remote" want ./-there
     cp -r want ./-from
     bpe upload --once -- -from -there 2>err
-    done_as "  from a directory, to one" want ./-there
+    done_as "  from a directory to a directory" want ./-there
 else
     skip "upload" "rclone is not installed"
 fi
 
-# ---- slurm: until sbatch takes a job ----
+# ---- slurm: up to sbatch ----
 
 mkdir slurm
 # shellcheck disable=SC2016
@@ -137,7 +137,7 @@ printf '#!/bin/sh\necho MaxArraySize = 10\n' >slurm/scontrol
 chmod +x slurm/*
 PATH=$PWD/slurm:$PATH "$P/slurm/train" --work=-w -v 300 -o -model -- "${files[@]}" >out 2>err
 is "$? $(cat err) $(find ./-w/slurm.jobs ./-w/logs -maxdepth 0 | wc -l)" "0  2" "slurm train"
-like "$(cat sbatch.out)" "*--output=./-w/logs/last.%j* last './-w' train './-w' *" "  the words of its last job"
+like "$(cat sbatch.out)" "*--output=./-w/logs/last.%j* last './-w' train './-w' *" "  the command line of its last job"
 PATH=$PWD/slurm:$PATH "$P/slurm/shard" --work=-w2 -m -m.json -o -out -- "${files[@]}" >out 2>err
 is "$? $(cat err) $(find ./-w2/slurm.jobs ./-w2/logs -maxdepth 0 | wc -l)" "0  2" "slurm shard"
 done_testing

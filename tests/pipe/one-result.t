@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2015
-# One result: however the work is cut, distributed, repeated and added up, the model and the words of the sum are the same
-# bytes.
+# One result: however the work is cut, distributed, repeated and added up, the model and the counts are identical.
 . "$(dirname "$0")/../lib.sh"
 random_seed
 export BUILD
-shopt -s lastpipe # what ends a pipe is this shell, so that its tests count
+shopt -s lastpipe # the last command of a pipeline runs in this shell, so that its tests are counted
 
-# tail_of NAME: counts on standard input must become the model want.json and the words want.words.
+# tail_of NAME: counts on standard input must give the model want.json and the counts want.words.
 tail_of() {
     bpe-sum >sum 2>err && bpe-merge -v "$V" <sum >got.json 2>>err
     local status=$?
@@ -20,14 +19,14 @@ tail_of() {
     fi
 }
 
-# wanted ARGS...: what one process of each kind makes of bpe-chunk ARGS.
+# wanted ARGS...: makes the expected result, from bpe-chunk ARGS and single processes.
 wanted() {
     bpe-chunk "$@" | bpe-count | bpe-sum >want.sum && bpe-merge -v "$V" <want.sum >want.json && words want.sum >want.words
     [ -s want.json ] && [ -s want.words ]
 }
 
 has_parallel=$(command -v parallel)
-# fan NAME OPTIONS BPE-CHUNK'S ARGUMENTS: GNU parallel with these options.
+# fan NAME OPTIONS ARGS...: counts bpe-chunk ARGS by GNU parallel with these options.
 fan() {
     local name=$1 options=$2
     shift 2
@@ -39,7 +38,7 @@ fan() {
     fi
 }
 
-# all_ways FILE: one file, in every way.
+# all_ways FILE: counts one file in every way.
 all_ways() {
     local f=$1 i s
     fan "$f: parallel" "" "$f"
@@ -77,7 +76,7 @@ all_ways() {
         bpe-chunk -b $s "$f" | bpe-count | tail_of "$f: -b $s"
         bpe-chunk -b $s --inline "$f" | bpe-count | tail_of "$f: -b $s --inline"
     done
-    bpe-chunk -b 64K "$f" | bpe-count -S 64K | tail_of "$f: bpe-count that writes out often"
+    bpe-chunk -b 64K "$f" | bpe-count -S 64K | tail_of "$f: bpe-count with little memory"
     spill "$f" 1M
 }
 
@@ -87,7 +86,7 @@ spill() {
     bpe-sum -S "$2" -T . counts >sum 2>err && words sum >got.words
     same got.words want.words "$1: bpe-sum -S $2"
     bpe-merge -v "$V" <sum >got.json
-    same got.json want.json "$1:   and the model"
+    same got.json want.json "$1: the same, and the model"
 }
 
 # ---- Small ----
@@ -98,7 +97,7 @@ text 42 700000 one >one.txt
 text 43 500000 space >space.txt
 for f in docs.txt one.txt space.txt; do
     wanted $f
-    ok $? "$f: the line by single processes"
+    ok $? "$f: single processes"
     all_ways $f
 done
 
@@ -109,20 +108,20 @@ for s in 4K 32K 256K; do
     bpe-sum -S $s -T . <counts | tail_of "bpe-sum -S $s"
 done
 bpe-sum -S 32K -T nowhere <counts >/dev/null 2>err
-is $? 73 "bpe-sum -S 32K does go to the disk"
+is $? 73 "bpe-sum -S 32K needs the disk"
 seq 0 7 2400000 | tr '\n' ' ' >numbers.txt
 wanted numbers.txt
 bpe-chunk -b 64K numbers.txt | bpe-count -S 256K >counts
-bpe-sum -S 4K -T . <counts | tail_of "hundreds of runs on the disk"
+bpe-sum -S 4K -T . <counts | tail_of "hundreds of sorted segments on disk"
 if command -v strace >/dev/null && strace -qq -e trace=none true 2>/dev/null; then
     strace -f -e trace=pwrite64 -o trace bpe-sum -S 4K -T . <counts >/dev/null
-    like "$([ "$(grep -c pwrite64 trace)" -gt 200 ] && echo hundreds || grep -c pwrite64 trace)" hundreds "  it is hundreds"
+    like "$([ "$(grep -c pwrite64 trace)" -gt 200 ] && echo hundreds || grep -c pwrite64 trace)" hundreds "  there are hundreds"
 else
-    skip "  it is hundreds" "no strace"
+    skip "  there are hundreds" "no strace"
 fi
 rm -f part.*
 
-# The corpus as 100 files, cut at documents (the border of a file is the border of a document).
+# The corpus as 100 files, cut between documents (the end of a file ends a document).
 awk -v RS='<\\|endoftext\\|>' '{ f = sprintf("doc.%02d", NR % 100); printf "%s<|endoftext|>", $0 >f }' docs.txt
 cat doc.* >joined.txt
 wanted joined.txt

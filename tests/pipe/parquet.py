@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""parquet.py make SEED - Parquet files in all ways in which text is stored. parquet.py documents FILE COLUMN [NULS [NULLS]]: what
-bpe parquet should write, by to_pylist: slow and obvious. parquet.py damage SEED - files that are damaged. parquet.py spread FROM TO ROWS -
-the texts of a file in row groups with holes between them. pyarrow is from PyPI."""
+"""parquet.py make SEED - makes Parquet files with all the ways to store text. parquet.py documents FILE COLUMN [NULS [NULLS]]: prints what
+bpe parquet should write, by to_pylist, which is slow and obvious. parquet.py damage SEED - makes damaged files. parquet.py spread FROM TO
+ROWS - copies the texts of a file into row groups with holes between them. pyarrow is from PyPI."""
 import inspect
 import io
 import os
@@ -39,14 +39,14 @@ def table(texts):
 
 
 class Sparse(io.FileIO):
-    """Where only zeros are written there is a hole."""
+    """A file in which writes of zeros become holes."""
 
     def write(self, data):
         return self.seek(len(data), os.SEEK_CUR) if data == bytes(len(data)) else super().write(data)
 
 
 def write_groups(name, texts, rows, hole):
-    """Row groups with so many zeros before each."""
+    """Writes row groups, each after this many zeros."""
     data = pa.table({"text": texts})
     with pa.PythonFile(Sparse(name, "w"), "w") as sink, pq.ParquetWriter(sink, data.schema) as out:
         for begin in range(0, len(texts), rows):
@@ -76,7 +76,7 @@ def make(seed):
 
 
 def bad(far, near):
-    """far-bad.parquet: with a text in row group 16 of far.parquet that is no UTF-8; near-before.parquet: the texts before it."""
+    """far-bad.parquet: far.parquet with invalid UTF-8 in a text of row group 16; near-before.parquet: the texts before it."""
     texts = [text and text.encode() for text in pq.read_table(near)["text"].to_pylist()]
     rows = pq.ParquetFile(far).metadata.row_group(0).num_rows
     texts = texts[: 16 * rows + 1] + [b"\xff"] + texts[16 * rows + 1 :]
@@ -86,7 +86,7 @@ def bad(far, near):
 
 
 def encrypt():
-    """Of a file with several columns, the first."""
+    """Encrypts the first of several columns."""
 
     class Keys(encryption.KmsClient):
         def wrap_key(self, key, name):
@@ -116,7 +116,7 @@ def documents(path, column, nuls="replace", nulls="empty"):
 
 
 def zigzag(n):
-    """As thrift writes a number."""
+    """A number as Thrift writes it."""
     n, out = 2 * n, b""
     while n > 127:
         out, n = out + bytes([n & 127 | 128]), n >> 7
@@ -124,7 +124,7 @@ def zigzag(n):
 
 
 def replaced(data, begin, was, now, wanted=lambda metadata: True):
-    """The bytes with another number in the header of a page that begins there, or in the footer, where wanted is true then."""
+    """The bytes with another number in the header of the page at this offset, or in the footer, such that `wanted` is true."""
     was, now = zigzag(was), zigzag(now)
     at = begin - 1
     while True:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2028,SC2238
-# bpe parquet writes the documents that pyarrow's to_pylist has; train and encode give the same from Parquet as from text.
+# bpe parquet writes the documents that pyarrow's to_pylist gives; bpe train and bpe encode give the same results for Parquet as for text.
 . "$(dirname "$0")/../lib.sh"
 parquet=$TOP/pipelines/parquet
 oracle=$TOP/tests/pipe/parquet.py
@@ -43,7 +43,7 @@ is "$? $(wc -l <err) $(grep -c said err)" "64 1 0" "encode, if bpe-encode fails:
 mkdir loud
 echo 'import sys; print("loud\n" * 100000, file=sys.stderr); raise ModuleNotFoundError("No module named pyarrow")' >loud/pyarrow.py
 PYTHONPATH=$PWD/loud timeout -k 1 20 bpe encode -m small.json -j 3 --parquet x >out 2>err
-is "$? $(wc -c <out)" "127 0" "encode, if the reader says more than a pipe holds"
+is "$? $(wc -c <out)" "127 0" "encode, if the reader's messages exceed a pipe"
 if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "bpe parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
@@ -55,7 +55,7 @@ python3 "$oracle" make "$SEED" || exit 1
 same_documents() { # NAME FILE COLUMN [NULS [NULLS]]
     python3 "$oracle" documents "${@:2}" >want
     "$parquet" -c "$3" --nul-bytes="${4:-error}" --null-rows="${5:-empty}" "$2" >got
-    is $? 0 "$1: done"
+    is $? 0 "$1: succeeds"
     same want got "$1: the documents"
 }
 for column in text large bytes view dictionary nothing a.b a.c.d odd.name; do
@@ -67,7 +67,7 @@ done
 for compression in none snappy zstd gzip; do
     same_documents "many rows, $compression" $compression.parquet text
 done
-mkdir needs-numpy # as pyarrow before 18.0, which does not import without numpy
+mkdir needs-numpy # like pyarrow before 18.0, which cannot be imported without numpy
 cat >needs-numpy/sitecustomize.py <<'END'
 import sys
 class NeedsNumpy:
@@ -77,7 +77,7 @@ class NeedsNumpy:
 sys.meta_path.insert(0, NeedsNumpy())
 END
 PYTHONPATH=$PWD/needs-numpy same_documents "a pyarrow that needs numpy" some.parquet a.b
-same_documents "nothing in it" none-at-all.parquet text
+same_documents "an empty file" none-at-all.parquet text
 same_documents "one row group" one-group.parquet text
 same_documents "row groups without rows" holes.parquet text
 same_documents "--nul-bytes=replace" nul.parquet text replace
@@ -87,7 +87,7 @@ fails 65 "bpe parquet: long-nul.parquet: row 250: the text has a NUL byte, *" "$
 "$parquet" none.parquet some.parquet zstd.parquet holes.parquet >want
 for n in 1 2 3 20; do
     for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet holes.parquet || echo fails; done >got
-    same want got "$n parts are the whole"
+    same want got "$n parts together are the whole"
 done
 if [ -e encrypted.parquet ]; then
     "$parquet" encrypted.parquet | cmp - <("$parquet" some.parquet)
@@ -97,15 +97,15 @@ else
 fi
 cp some.parquet $'odd\377:name.parquet'
 "$parquet" $'odd\377:name.parquet' | cmp - <("$parquet" some.parquet)
-ok $? "a name that is no UTF-8, with a colon"
+ok $? "a name that is not UTF-8, with a colon"
 is "$("$parquet" --list nul.parquet)" "nul.parquet: 4 rows in 4 row groups"$'\n'"  text  string" "--list"
 like "$("$parquet" --list some.parquet)" "some.parquet: 9 rows in 3 row groups*
-  a.c.d *string*" "--list: columns of columns"
+  a.c.d *string*" "--list: nested columns"
 
-# ---- What fails ----
+# ---- Failures ----
 refuses 66 "bpe parquet: absent: cannot open: No such file or directory" "$parquet" absent
 "$parquet" absent 2>&-
-is "$?" 66 "  also where nobody can read that"
+is "$?" 66 "  also if standard error is closed"
 refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
 refuses 64 "bpe parquet: standard input: *" "$parquet" -
 refuses 65 "bpe parquet: some.parquet: no column \"nope\"; the columns are: text, large, *" "$parquet" -c nope some.parquet
@@ -121,14 +121,14 @@ open("damaged", "wb").write(d)'
 fails 65 "bpe parquet: damaged: not a Parquet file, or damaged: *" "$parquet" damaged
 python3 "$oracle" damage "$SEED"
 "$parquet" sound.parquet | cmp - <(python3 "$oracle" documents sound.parquet text)
-ok $? "a file before it is damaged"
+ok $? "the file before it is damaged"
 for bad in damaged-*.parquet; do
     fails 65 "bpe parquet: $bad: not a Parquet file, or damaged: *" "$parquet" "$bad"
 done
 [ -e damaged-checksum-none.parquet ] || skip "damage to pages with checksums" "pyarrow writes them, and verifies them, from 15.0 on"
 [ ! -e /dev/full ] || fails 74 "bpe parquet: standard output: cannot write: *" sh -c "'$parquet' none.parquet >/dev/full"
 "$parquet" one-group.parquet 2>err | head -c 1 >/dev/null
-is "${PIPESTATUS[*]} $(cat err)" "141 0 " "a reader that goes away: no complaint"
+is "${PIPESTATUS[*]} $(cat err)" "141 0 " "a reader that goes away: no message"
 
 # ---- train and encode ----
 files=(none.parquet some.parquet one-group.parquet)
@@ -137,19 +137,19 @@ bpe-chunk -0 text.nul | bpe-count | bpe-sum | bpe-merge -v 500 >want.json
 bpe-encode -0 -m want.json --eot=after text.nul >want.ids
 for jobs in 1 2 5; do
     bpe train -v 500 -j $jobs -o got.json --parquet "${files[@]}" 2>err
-    is "$? $(cat err)" "0 " "train --parquet -j $jobs: done"
+    is "$? $(cat err)" "0 " "train --parquet -j $jobs: succeeds"
     same want.json got.json "train --parquet -j $jobs: the model of the same text"
     bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet "${files[@]}" 2>err
-    is "$? $(cat err)" "0 " "encode --parquet -j $jobs: done"
+    is "$? $(cat err)" "0 " "encode --parquet -j $jobs: succeeds"
     same want.ids got.ids "encode --parquet -j $jobs: the same ids"
 done
-# A large file, as far as can be seen: with holes between the row groups. Processes have several parts each, and follow each other.
+# A file with holes between the row groups appears large, so that each process has several parts.
 "$parquet" far.parquet | cmp - <("$parquet" near.parquet)
 ok $? "a file with holes is the same text"
 bpe-encode -0 -m want.json --eot=after <("$parquet" far.parquet none.parquet far.parquet) >far.ids
 for jobs in 1 2 3; do
     bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet far.parquet none.parquet far.parquet 2>err
-    is "$? $(cat err)" "0 " "encode --parquet -j $jobs of many parts: done"
+    is "$? $(cat err)" "0 " "encode --parquet -j $jobs of many parts: succeeds"
     same far.ids got.ids "encode --parquet -j $jobs of many parts: the same ids"
 done
 python3 -c '
@@ -157,17 +157,17 @@ import pyarrow as pa, pyarrow.parquet
 texts = [b"%d %d\n" % (i, i ** 99) for i in range(3000)]
 texts[2500] = b"\xff"
 pa.parquet.write_table(pa.table({"text": pa.array(texts, pa.binary())}), "no-utf8.parquet", row_group_size=100)'
-# Text that is no UTF-8: the ids before it are written, none that come after it, whichever process ends late.
+# Invalid UTF-8: the ids before it are written, but none after it, whichever process ends late.
 python3 "$oracle" bad far.parquet near.parquet
 bpe-encode -0 -m want.json --eot=after <("$parquet" near-before.parquet) >before.ids
-is "$("$parquet" --part=18/32 far-bad.parquet | grep -c $'\xff')" 1 "the second part of the third pair of 2"
+is "$("$parquet" --part=18/32 far-bad.parquet | grep -c $'\xff')" 1 "part 18 of 32 has the invalid byte"
 mkdir slow
 cat >slow/bpe-encode <<END
 #!/bin/bash
 for ((i = 0; ; i++)); do mkdir "$PWD/turn.\$i" 2>/dev/null && break; done
 $BUILD/bpe-encode "\$@"
 status=\$?
-[ "\$i" != "\$SLOW" ] || sleep 1.2 # a last line is held for a second
+[ "\$i" != "\$SLOW" ] || sleep 1.2 # bpe waits for a second with its last message
 exit \$status
 END
 chmod +x slow/bpe-encode
@@ -177,13 +177,13 @@ for SLOW in none 0 1 2 3; do
     export SLOW
     for jobs in 2 3; do
         timeout 30 slow/bpe encode -m want.json -j $jobs --eot=after --parquet far-bad.parquet >got.ids 2>err
-        is "$? $(cut -d : -f 1,3- err | sed 's/ byte.*//' | sort -u)" "65 bpe-encode:" "text that is no UTF-8, -j $jobs, process $SLOW ends late: an error"
+        is "$? $(cut -d : -f 1,3- err | sed 's/ byte.*//' | sort -u)" "65 bpe-encode:" "invalid UTF-8, -j $jobs, process $SLOW ends late: an error"
         head -c "$(wc -c <got.ids)" before.ids | cmp -s - got.ids && [ $(($(wc -c <before.ids) - $(wc -c <got.ids))) -lt 65536 ]
-        ok $? "  after the ids before that"
+        ok $? "  after the ids before it"
     done
 done
 fails 65 "bpe-encode: bpe parquet --part=1/2: byte *: invalid UTF-8 (0xFF); *" bpe encode -m want.json -j 2 -o got.ids --parquet no-utf8.parquet
-is "$("$parquet" --part=1/2 no-utf8.parquet | head -c $((1 + $(grep -o 'byte [0-9]*' fails.err | cut -c 6-))) | tail -c 1 | xxd -p)" ff "  at that place of that part"
+is "$("$parquet" --part=1/2 no-utf8.parquet | head -c $((1 + $(grep -o 'byte [0-9]*' fails.err | cut -c 6-))) | tail -c 1 | xxd -p)" ff "  at this offset of this part"
 mkdir late
 cat >late/sitecustomize.py <<'END'
 import sys, time
@@ -191,8 +191,8 @@ if "--part=1/2" in sys.argv:
     time.sleep(60)
 END
 PYTHONPATH=$PWD/late timeout 30 bpe train -v 300 -j 2 --parquet no-utf8.parquet no-utf8.parquet >out 2>err
-is "$? $(wc -c <out) $(wc -l <err)" "65 0 1" "train: a part has failed: the others are not waited for"
-like "$(cat err)" "bpe-count: *: invalid UTF-8*" "  and says so"
+is "$? $(wc -c <out) $(wc -l <err)" "65 0 1" "train: a part fails, and the others are not waited for"
+like "$(cat err)" "bpe-count: *: invalid UTF-8*" "  with the message"
 for _ in 1 2; do
     bpe train -v 500 --keep=kept --parquet "${files[@]}" | cmp - want.json
     ok $? "train --parquet --keep"
@@ -207,11 +207,11 @@ for jobs in 1 3; do
         refuses "${bad% *}" "bpe parquet: ${bad#* }: *" bpe train -v 500 -j $jobs --parquet none.parquet "${bad#* }" one-group.parquet
         fails "${bad% *}" "bpe parquet: ${bad#* }: *" bpe encode -m want.json -j $jobs -o kept.ids --parquet none.parquet "${bad#* }"
     done
-    is "$(cat kept.ids)" old "encode --parquet -j $jobs: -o is as it was"
+    is "$(cat kept.ids)" old "encode --parquet -j $jobs: the -o file is unchanged"
 done
 fails 65 "bpe parquet: damaged: *" bpe train -v 500 --keep=kept2 --parquet none.parquet damaged
 
-# With JSON Lines: which is which is seen by the names.
+# Mixed with JSON Lines: the names of files tell the formats apart.
 python3 -c 'import json, sys
 for d in sys.stdin.buffer.read().split(b"\0")[:-1]: print(json.dumps({"text": d.decode()}))' <text.nul >more.jsonl
 { cat text.nul; "$parquet" one-group.parquet; } | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500 >want.json
@@ -224,10 +224,10 @@ for _ in 1 2; do
 done
 refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet more.jsonl
 bpe train -v 500 -j 2 --jsonl --parquet one-group.parquet | cmp - <("$parquet" one-group.parquet | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500)
-ok $? "train --jsonl --parquet, and no JSON Lines are there"
+ok $? "train --jsonl --parquet, without JSON Lines"
 bpe shard -m want.json -o alone -f raw -n 0 --eot=after --jsonl --parquet one-group.parquet none.parquet >out &&
     bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet none.parquet) | cmp - alone/train.bin
-ok $? "shard --jsonl --parquet, and no JSON Lines are there"
+ok $? "shard --jsonl --parquet, without JSON Lines"
 bpe-encode -m want.json --jsonl --eot=after more.jsonl >want.ids
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) >>want.ids
 head -n 3 more.jsonl >few.jsonl
@@ -235,10 +235,11 @@ gzip few.jsonl
 bpe-encode -m want.json --jsonl --eot=after few.jsonl.gz >>want.ids
 for _ in 1 2; do
     bpe shard -m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet more.jsonl one-group.parquet few.jsonl.gz >out 2>err
-    is "$?" 0 "shard --jsonl --parquet: done" || sed 's/^/# /' err
-    same want.ids both/train.bin "shard --jsonl --parquet: the ids of all, in order"
+    is "$?" 0 "shard --jsonl --parquet: succeeds" || sed 's/^/# /' err
+    same want.ids both/train.bin "  the ids of all files, in order"
 done
-is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, only the modification times were compared" "  and the same again"
+is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, only the modification times were compared" \
+    "the same command again: what was compared"
 cp -p more.jsonl other.jsonl
 both=(-m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet)
 for files in "other.jsonl one-group.parquet few.jsonl.gz" "one-group.parquet more.jsonl few.jsonl.gz"; do
@@ -259,8 +260,8 @@ refuses 64 "bpe shard: standard input cannot be read together with Parquet files
 refuses 64 "bpe shard: --parquet and --wet exclude each other: *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
 refuses 64 "bpe shard: --parquet and --id exclude each other: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
 refuses 64 "bpe encode: --parquet and --jsonl exclude each other" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
-is "$(ls -d none 2>/dev/null)" "" "  and makes no directory"
-# Lines of JSON have the same documents, whatever is in them.
+is "$(ls -d none 2>/dev/null)" "" "none of these creates a directory"
+# bpe parquet --jsonl writes the same documents, whatever they contain.
 for options in "" --null-rows=skip; do
     # shellcheck disable=SC2086
     "$parquet" -c a.b $options some.parquet >got.nul

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""peak.py COMMAND... - runs a command and prints the most memory (RSS, in KiB) that it took. Its output goes nowhere."""
+"""peak.py COMMAND... - runs a command, discards its output, and prints its peak memory (RSS in KiB)."""
 import resource
 import subprocess
 import sys
 
-# A small process starts it: what a child has before exec counts as its own.
+# A small process starts the command, because a child's memory before exec is counted, too.
 code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 sys.exit(code if code >= 0 else 128 - code)
