@@ -1,5 +1,5 @@
-/* batch_test.c - how the ids of a batch are written: to a pipe each record by itself, to a file many at once, the same
- * bytes. */
+/* batch_test.c - how the ids of a batch are written: to a pipe with one write per record, to a file with many records
+ * per write; the bytes are the same. */
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
 #include "random.h"
@@ -25,7 +25,7 @@ static void make_ids(unsigned width)
         mark[i] = (struct document_mark){.n_ids = (i + 1) * IDS / DOCUMENTS, .len = rnd(1000)};
 }
 
-/* The same records whenever it is called. */
+/* Puts the same records on every call. */
 static int put_batch(int fd, unsigned width, struct err *e)
 {
     static const unsigned char run[ID_LEN] = "the only run...", id[ID_LEN] = "the only batch.";
@@ -41,7 +41,7 @@ static int put_batch(int fd, unsigned width, struct err *e)
     return rc || piece.first != IDS ? -1 : 0;
 }
 
-/* All that is in a file, or all writes to a pipe that does not join them; whole: each write was one record. */
+/* Reads a whole file, or all writes to a pipe that does not join them. *whole: each write was one record. */
 static size_t get_all(int fd, unsigned char *to, size_t room, bool *whole)
 {
     size_t len = 0;
@@ -61,7 +61,7 @@ static void test_outputs(unsigned width)
     int file = memfd_create("batch", 0), ends[2];
     bool whole;
     if (file < 0 || pipe2(ends, O_DIRECT) || fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) < 0) {
-        tap_ok(1, "ids of %u bytes # skip pipes whose writes stay apart are not to be had here", width);
+        tap_ok(1, "ids of %u bytes # skip packet pipes (O_DIRECT) are not available", width);
         return;
     }
     make_ids(width);
@@ -71,7 +71,7 @@ static void test_outputs(unsigned width)
     size_t n_pipe = get_all(ends[0], by_pipe, sizeof by_pipe, &whole);
     tap_ok(good && n_file > IDS * width && n_file == n_pipe && !memcmp(by_file, by_pipe, n_file),
            "ids of %u bytes: a file and a pipe get the same records", width);
-    tap_ok(whole, "  the pipe each by one write, of no more than it takes at once");
+    tap_ok(whole, "  each record goes to the pipe in one atomic write");
     close(ends[0]);
     close(file);
 }

@@ -1,5 +1,5 @@
-/* chunk_reader_test.c - what the reader of chunks does with records: it gives each text once, in windows, with its
- * lines; and it reports errors.
+/* chunk_reader_test.c - how the chunk reader handles records: it passes each text once, in windows, with its lines, and
+ * reports errors.
  *
  *   SEED=N  random seed (printed)
  */
@@ -31,7 +31,7 @@ static void must(int rc)
 /* ---- A program that logs its calls ---- */
 
 struct program {
-    struct buf text;   /* all text that was passed, with a '|' where a piece or a JSON text ended */
+    struct buf text;   /* all text that was passed, with '|' at the end of each piece or JSON text */
     struct buf log;    /* pieces and batches */
     struct buf passed; /* records that were passed on */
     bool in_parts;     /* uses only a part of each window, if more text follows */
@@ -157,7 +157,7 @@ static void put_chunk(uint64_t source, uint64_t offset, const char *text, bool i
     must(chunk_put_record(&in.records, &c, &e));
 }
 
-/* Writes pieces of a file that end at these offsets. */
+/* Writes pieces of a file; end[] has their end offsets. */
 static void put_ranges(const char *path, bool by_value, const uint64_t *end, size_t n)
 {
     struct buf payload = {0};
@@ -184,7 +184,7 @@ static void write_file(const char *path, const void *p, size_t n)
     must(fd < 0 || fd_write(fd, p, n, path, &e) || close(fd));
 }
 
-/* The result of reading the records, with the error in e. To be freed. */
+/* The result of reading the records; the error is in e. Must be freed. */
 struct result {
     struct program p;
     struct chunk_reader r;
@@ -226,7 +226,7 @@ static void reads(const char *text, const char *log, const char *name)
     result_free(&x);
 }
 
-/* Reads the records, which must fail with this message, at this place of the reader. */
+/* Reads the records; this must fail with this message, with the reader at this source and offset. */
 static void fails(const char *want, uint64_t source, uint64_t offset, const char *name)
 {
     struct result x;
@@ -252,17 +252,17 @@ static void doubles(void)
     put_chunk(1, 0, "two", false);
     put_chunk(0, 0, "one ", true);
     put_chunk(0, 4, "three", false);
-    reads("one |two|three|", "inside 0:0-9,1:0-3;", "a chunk that comes twice is read once");
+    reads("one |two|three|", "inside 0:0-9,1:0-3;", "a duplicate chunk is read once");
     put_chunk(0, 2, "e three", false);
     put_chunk(1, 3, "four", false);
-    reads("one |two|three|four|", "inside 0:0-9,1:0-7;", "nor are two of which all came before");
+    reads("one |two|three|four|", "inside 0:0-9,1:0-7;", "a chunk that repeats two earlier ones is not read");
     put_chunk(1, 5, "our five", false);
     put_chunk(2, 0, "six", false);
     reads("one |two|three|four|our five|six|", "inside 0:0-9,1:0-7;1:5-13;2:0-3;",
-          "one of which some came before has a batch of its own");
+          "a chunk that overlaps what was read before gets its own batch");
     put_chunk(1, 5, "our five", false);
     reads("one |two|three|four|our five|six|our five|", "inside 0:0-9,1:0-7;1:5-13;2:0-3;1:5-13;",
-          "and is not taken for one that came");
+          "and is read again if it is repeated");
 }
 
 static void windows(void)
@@ -296,8 +296,8 @@ static void windows(void)
         n_windows += x.p.n_windows;
         result_free(&x);
     }
-    tap_ok(bad == 0 && n_windows > 3 * TRIALS, "files come whole, in %zu windows of which any part is used: %zu bad",
-           n_windows, bad);
+    tap_ok(bad == 0 && n_windows > 3 * TRIALS, "whole files, %zu windows, any part of each is used: %zu bad", n_windows,
+           bad);
     free(text);
 }
 
@@ -307,25 +307,25 @@ static void places(void)
     write_file("a.txt", "one<s>\ntwo<s>\nthree", 19);
     begin_records(&plain);
     put_ranges("a.txt", false, ends, 3);
-    reads("one<s>\n|two<s>\n|three|", "inside inside 0:0-19;", "pieces but the last end inside a document");
+    reads("one<s>\n|two<s>\n|three|", "inside inside 0:0-19;", "all pieces but the last end inside a document");
     const uint64_t after[] = {6, 9, 19};
     write_file("a.txt", "one<s><s>s><three  ", 19);
     begin_records(&plain);
     put_ranges("a.txt", false, after, 3);
     reads("one<s>|<s>|s><three  |", "inside after-special=1 inside after-special=1 0:0-19;",
-          "which special token ends before a piece, where they overlap too");
+          "the special token right before a piece is known, even if tokens overlap");
     write_file("a.txt", "s><s>three", 10);
     begin_records(&plain);
     put_ranges("a.txt", false, (const uint64_t[]){3, 5, 10}, 3);
     reads("s><|s>|three|", "inside after-special=2 inside 0:0-10;",
-          "nor is one taken for it that has lost its first byte");
+          "a token that lost its first byte to another one does not count");
     write_file("a.txt", "one t!o", 7);
     begin_records(&plain);
     put_ranges("a.txt", false, (const uint64_t[]){4, 7}, 2);
-    fails("a.txt: byte 5: a bad byte", 0, 5, "an error in a text has its place in the file");
+    fails("a.txt: byte 5: a bad byte", 0, 5, "an error in a text has its offset in the file");
     begin_records(&plain);
     put_chunk(3, 100, "one t!o", false);
-    fails("a.txt: byte 105: a bad byte", 3, 105, "and in the source, where the text is in the chunk");
+    fails("a.txt: byte 105: a bad byte", 3, 105, "or in the source, if the chunk contains the text");
 }
 
 static void json_lines(void)
@@ -343,27 +343,27 @@ static void json_lines(void)
     write_file("a.jsonl", lines, sizeof lines - 1);
     begin_records(&skip);
     put_ranges("a.jsonl", false, ends, 4);
-    reads("one|two|four|", "0:0-69 skipped=2 (a.jsonl: line 2);", "bad lines are left out and counted");
+    reads("one|two|four|", "0:0-69 skipped=2 (a.jsonl: line 2);", "bad lines are skipped and counted");
     read_records(&x, false, true);
     tap_ok(strcmp((const char *)x.p.log.p,
                   "0:0-24 skipped=1 (a.jsonl: line 2);0:24-41;0:41-53 skipped=1 (a.jsonl: line 5);0:53-69;") == 0,
-           "each batch says which was its first") ||
+           "each batch names its first bad line") ||
         (tap_note("%s", (const char *)x.p.log.p), 0);
     result_free(&x);
     begin_records(&fail);
     put_ranges("a.jsonl", false, ends, 4);
     read_records(&x, false, false);
     tap_ok(x.rc < 0 && e.line == 2 && x.r.offset == 16 && strcmp(e.input, "a.jsonl") == 0,
-           "a bad line is an error at its number, and its offset");
+           "an error in a line has its line number and offset");
     result_free(&x);
     write_file("b.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\xFF\"}\n", 29);
     begin_records(&fail);
     put_ranges("b.jsonl", false, (const uint64_t[]){14, 29}, 2);
     fails("b.jsonl: byte 25: invalid UTF-8 (0xFF) in line 2; see --invalid", 0, 25,
-          "as invalid UTF-8 is, at its byte and line");
+          "invalid UTF-8 is an error with its byte and line");
 }
 
-/* The number of bytes that this process has read from files; 0 if the system does not tell. */
+/* The number of bytes that this process has read from files; 0 if the system does not report it. */
 static unsigned long long bytes_read(void)
 {
     unsigned long long n = 0;
@@ -375,8 +375,8 @@ static unsigned long long bytes_read(void)
     return n;
 }
 
-/* A file in which every line is bad, in pieces, each a batch, in some order: the first bad line of each batch has its
- * number, and counting lines reads no more of the file than necessary. */
+/* A file with only bad lines, in pieces that come in some order, each a batch: the line number of each batch's first
+ * bad line is right, and counting lines reads no more of the file than necessary. */
 static void line_numbers(const char *order)
 {
     enum { LINES = 50000, PIECES = 100, LEN = 8 };
@@ -422,12 +422,12 @@ static void line_numbers(const char *order)
         log = log ? strstr(log, want) : NULL; /* batches come in the order of the pieces */
         bad += log == NULL;
     }
-    tap_ok(x.rc == 0 && bad == 0, "each batch's first bad line has its number, pieces %s", order);
+    tap_ok(x.rc == 0 && bad == 0, "each batch has the number of its first bad line, pieces %s", order);
     if (!before)
-        tap_ok(1, "how much is read # SKIP /proc/self/io does not say it");
+        tap_ok(1, "bytes read # SKIP /proc/self/io does not report them");
     else if (order[0] != 'r') /* the text is read once, and each stretch between two pieces once or twice */
-        tap_ok(n_read < (order[0] == 'i' ? 2 : 5) * size + in.records.len, "and %llu bytes are read of %zu", n_read,
-               size);
+        tap_ok(n_read < (order[0] == 'i' ? 2 : 5) * size + in.records.len,
+               "and only %llu bytes are read of a file of %zu", n_read, size);
     result_free(&x);
     buf_free(&text);
 }
@@ -448,10 +448,10 @@ static void passed_on(void)
     tap_ok(x.rc == 0 && x.p.passed.len == failure.len + promise.len &&
                memcmp(x.p.passed.p, failure.p, failure.len) == 0 &&
                memcmp(x.p.passed.p + failure.len, promise.p, promise.len) == 0,
-           "failures and promises go on as they came");
+           "failures and promises are passed on unchanged");
     tap_ok(x.r.passed.code == EX_NOINPUT && strcmp(x.r.passed.msg, "b.txt: cannot open") == 0 &&
                strcmp((const char *)x.p.text.p, "one|") == 0,
-           "and the text is read all the same");
+           "and the text is still read");
     result_free(&x);
 
     begin_records(&plain);
@@ -462,20 +462,20 @@ static void passed_on(void)
     tap_ok(x.rc < 0 && x.p.text.len == 1 && x.p.passed.len == failure.len + promise.len &&
                memcmp(x.p.passed.p, failure.p, failure.len) == 0 &&
                memcmp(x.p.passed.p + failure.len, promise.p, promise.len) == 0,
-           "also after an error, but nothing else does");
+           "after an error, too, and nothing else is");
     result_free(&x);
 
     in.records.p[in.records.len - 2] ^= 1;
     read_records(&x, false, false);
     tap_ok(x.rc < 0 && e.offset == 3 && x.r.run && x.p.passed.len == failure.len,
-           "the first error is the one that is reported, the stream damaged later or not");
+           "the first error is reported, even if the stream is damaged later");
     result_free(&x);
     begin_records(&plain);
     put_chunk(0, 0, "one", false);
     put_chunk(1, 0, "two", false);
     in.records.p[in.records.len - 2] ^= 1;
     read_records(&x, false, false);
-    tap_ok(x.rc < 0 && e.code == EX_DATAERR && !x.r.run, "in a damaged stream nobody knows whose records are lost");
+    tap_ok(x.rc < 0 && e.code == EX_DATAERR && !x.r.run, "in a damaged stream, the run of the lost records is unknown");
     int out = open("failure", O_RDWR | O_CREAT | O_TRUNC, 0600);
     unsigned char got[RECORD_ATOMIC];
     chunk_reader_send_failure(&x.r, out, &e);
@@ -489,7 +489,7 @@ static void passed_on(void)
     struct err was = e;
     bool good = n > 0 && record_next(&stream, &rec, &e) == RECORD_ITEM && failure_get(&sent, &rec, &e) == 0;
     tap_ok(good && sent.code == EX_DATAERR && sent.run[0] == 0 && str_equal(sent.msg, str_of(err_text(&was, text))),
-           "which its failure record says");
+           "the failure record has no run, and the message");
     record_reader_close(&stream);
     result_free(&x);
 
@@ -501,7 +501,7 @@ static void passed_on(void)
     put_chunk(0, 0, "one", false);
     in.rules.len = 0;
     put_chunk(0, 3, "two", false);
-    fails("chunks of one run with different rules", NOWHERE, NOWHERE, "one run, different rules");
+    fails("chunks of one run with different rules", NOWHERE, NOWHERE, "one run with different rules");
     buf_free(&promise);
     buf_free(&content);
     buf_free(&failure);
@@ -523,12 +523,12 @@ static void changed_files(void)
         struct timespec later[2] = {st.st_atim, st.st_mtim};
         later[1].tv_sec++;
         must(utimensat(AT_FDCWD, "c.txt", later, 0));
-        snprintf(name, sizeof name, "but not after it was written anew, %s", how);
+        snprintf(name, sizeof name, "a rewritten file is refused, %s", how);
         fails("c.txt: changed since bpe-chunk read it (its modification time differs); run the same command again", 0,
               0, name);
         begin_records(&plain);
         put_ranges("c.txt", by_value, (const uint64_t[]){10}, 1);
-        snprintf(name, sizeof name, "nor with another size, %s", how);
+        snprintf(name, sizeof name, "a file of another size is refused, %s", how);
         fails(by_value ? "c.txt: was not a plain file; make these chunks again with bpe-chunk --only"
                        : "c.txt: changed since bpe-chunk read it (9 bytes now, 10 then); run the same command again",
               0, 0, name);
@@ -537,27 +537,27 @@ static void changed_files(void)
     begin_records(&plain);
     put_ranges("c.gz", true, (const uint64_t[]){sizeof gzip}, 1);
     fails("c.gz: was not a plain file; make these chunks again with bpe-chunk --only", 0, 0,
-          "a compressed file is not its text, even where the sizes are equal");
+          "a compressed file is not read as text, even if the sizes are equal");
     begin_records(&plain);
     put_ranges("c.txt", true, (const uint64_t[]){9}, 1);
     must(unlink("c.txt"));
     fails("c.txt: was not a plain file; make these chunks again with bpe-chunk --only", 0, 0,
-          "text by value whose file is gone");
+          "text by value, and the file is gone");
     write_file("c.txt", "some text", 9);
     begin_records(&plain);
     put_ranges("c.txt", false, (const uint64_t[]){9}, 1);
     must(unlink("c.txt"));
     fails("c.txt: cannot open: No such file or directory (a test that cannot see bpe-chunk's files needs bpe-chunk "
           "--inline)",
-          0, 0, "a file by reference that is gone");
+          0, 0, "a file by reference, and it is gone");
     write_file("c.txt", "some text", 9);
     begin_records(&plain);
     put_ranges("c.txt", false, (const uint64_t[]){9}, 1);
     must(unlink("c.txt"));
     must(mkfifo("c.txt", 0666));
-    alarm(20); /* it is not waited for */
+    alarm(20); /* must not wait for a writer */
     fails("c.txt: changed since bpe-chunk read it (it is no longer a regular file); run the same command again", 0, 0,
-          "a pipe in its place");
+          "a named pipe in place of the file");
     alarm(0);
     must(unlink("c.txt"));
 }

@@ -1,4 +1,5 @@
-/* cut_test.c - the places where text may be cut, compared with all matches of special tokens from the text's start. */
+/* cut_test.c - the cuts that are found in text, compared with the cuts from a scan of the whole text for special
+ * tokens. */
 #include "input/cut.h"
 #include "random.h"
 #include "unicode/uclass.h"
@@ -15,7 +16,7 @@ static size_t random_text(unsigned char *p, size_t n, const char *alphabet, size
     return n;
 }
 
-/* Marks every place that is a cut, by scanning from the text's start. */
+/* Marks all cuts, by scanning the whole text. */
 static void mark_cuts(const struct cutter *c, const unsigned char *p, size_t n, bool *is_cut)
 {
     struct special_place place = {0};
@@ -46,7 +47,8 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     size_t got = cut_last(c, p, n, lo, hi, true);
     wrong_last += got != want;
     n_found += got != 0;
-    /* A window that more text follows: places far enough from its end are known, and the others are not guessed. */
+    /* A window that is followed by more text: cuts far enough from its end are found, and no place near the end is
+     * guessed. */
     size_t margin = c->special->after, end = 1 + rnd(n);
     unsigned char *window = malloc(end);
     if (!window)
@@ -72,7 +74,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     wrong_window += got ? begin + got != want : want + margin < end;
 }
 
-/* A form that only its last_cut can cut, at bars. */
+/* An input format that only its last_cut can cut: after bars. */
 static size_t last_bar(const unsigned char *p, size_t n, size_t lo, size_t hi)
 {
     (void)n;
@@ -92,10 +94,10 @@ static void try_last_cut(void)
         abort();
     cutter_init(&c, &form, true, &none);
     tap_ok(!cut_is_local(&c) && cut_first(&c, text, n, 1, true) == 0,
-           "last_cut: no cut is found from the text near it");
+           "last_cut: the text around a cut is not enough to find it");
     tap_ok(cut_last(&c, text, n, 0, n, true) == 5 && cut_last(&c, text, n, 2, 4, true) == 0 &&
                cut_last(&c, text, n, 1, 2, false) == 2,
-           "last_cut: the last one, within limits, and not the end");
+           "last_cut: the last cut within the limits, never the end of the text");
     special_free(&none);
 }
 
@@ -125,11 +127,11 @@ int main(void)
         try_text(&c, text, n);
         special_free(&set);
     }
-    tap_ok(n_found > 10000 && n_local > 10000, "%zu cuts in 40000 texts, %zu of them with rules that are local",
-           n_found, n_local);
-    tap_ok(wrong_last == 0, "the last cut is that of all");
-    tap_ok(wrong_first == 0, "the first cut is that of all");
-    tap_ok(wrong_window == 0, "a window shows no other cuts, and all but at its very end");
+    tap_ok(n_found > 10000 && n_local > 10000, "%zu cuts in 40000 texts; in %zu texts, cuts are local", n_found,
+           n_local);
+    tap_ok(wrong_last == 0, "cut_last finds the last cut");
+    tap_ok(wrong_first == 0, "cut_first finds the first cut");
+    tap_ok(wrong_window == 0, "a window has the same cuts, except near its end");
     try_last_cut();
     return tap_done();
 }

@@ -1,4 +1,4 @@
-/* decoder_test.c - decoding, compared with one token after the other. */
+/* decoder_test.c - decoding, compared with decoding one token at a time. */
 #include "base/sys/bytes.h"
 #include "encode/decoder.h"
 #include "random.h"
@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-enum { MOST = 70000 /* ids */, USUAL = 400 /* ids that texts have, of the first and of the last ones */ };
+enum { MOST = 70000 /* ids */, USUAL = 400 /* ids that are frequent: so many of the first and of the last ones */ };
 
 static struct model model;
 
-/* Lengths at which the way of copying changes, and others. Some ids have no token. */
+/* Tokens of lengths at which the way of copying changes, and of others. Some ids have no token. */
 static int make_model(struct err *e)
 {
     static const size_t lens[] = {0, 1, 2, 14, 15, 16, 17, 31, 32, 255, 256, 257, 5000};
@@ -33,8 +33,8 @@ static int make_model(struct err *e)
     return 0;
 }
 
-/* Half of the texts have only ids that have tokens. The last id that 2 bytes can hold and the model's last one, and
- * those after it, are among all of them. */
+/* A random id. For half of the texts (good), it has a token. Some ids are near the last 2-byte id and the model's last
+ * id; if not good, some are beyond it. */
 static uint32_t random_id(unsigned width, bool good)
 {
     for (;;) {
@@ -46,7 +46,7 @@ static uint32_t random_id(unsigned width, bool good)
     }
 }
 
-/* The slow way: a token at a time, up to the first id that has none. */
+/* The slow way: one token at a time, up to the first id without a token. */
 static size_t plain(const unsigned char *p, size_t n, unsigned width, struct buf *out, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ static size_t plain(const unsigned char *p, size_t n, unsigned width, struct buf
     return n;
 }
 
-/* As a program calls it: a part of the ids after the other, writing what is there when it is much. */
+/* The way a program calls it: with part of the ids at a time, writing the output whenever there is much of it. */
 static size_t in_parts(struct decoder *d, const unsigned char *p, size_t n, struct buf *written, size_t *max,
                        struct err *e)
 {
@@ -76,7 +76,7 @@ static size_t in_parts(struct decoder *d, const unsigned char *p, size_t n, stru
         if ((many || rnd(2)) && (buf_put(written, out.p, out.len, e) || (out.len = 0)))
             break;
         if (part && !many)
-            break; /* an id without token */
+            break; /* an id without a token */
     }
     if (out.len)
         buf_put(written, out.p, out.len, e);
@@ -89,12 +89,12 @@ static void test_random(unsigned width)
     struct decoder d = {0};
     struct err e;
     size_t wrong = 0, whole = 0, ended = 0, longest = 0, max = 0;
-    if (!tap_ok(!decoder_init(&d, &model, width, &e), "a decoder of %u bytes an id", width))
+    if (!tap_ok(!decoder_init(&d, &model, width, &e), "a decoder of ids of %u bytes", width))
         return;
     for (int round = 0; round < 600; round++) {
         bool good = rnd(2);
         size_t n = rnd(5) ? rnd(300) : rnd(20000);
-        unsigned char *p = malloc(n * width + !n); /* its end is the end of what may be read */
+        unsigned char *p = malloc(n * width + !n); /* so that a sanitizer detects reads past the ids */
         struct buf want = {0}, got = {0};
         if (!p)
             break;
@@ -110,12 +110,12 @@ static void test_random(unsigned width)
         free(p);
     }
     tap_ok(!wrong && whole > 200 && ended > 50 && longest > 2 * DECODER_MANY,
-           "  %zu texts, of up to %zu bytes, and %zu up to an id that has no token", whole, longest, ended);
-    tap_ok(max >= DECODER_MANY && max < DECODER_MANY + (100 << 10), "  it returns when there is much to write");
+           "  %zu texts of up to %zu bytes, and %zu up to an id without a token", whole, longest, ended);
+    tap_ok(max >= DECODER_MANY && max < DECODER_MANY + (100 << 10), "  it returns when it has enough to write");
     decoder_free(&d);
 }
 
-/* Each token alone, after as many bytes as leave the least room (a sanitizer sees what is written past it). */
+/* Each token alone, with as little spare room in the output as possible (a sanitizer detects writes past it). */
 static void test_each(unsigned width)
 {
     struct decoder d = {0};
@@ -134,7 +134,7 @@ static void test_each(unsigned width)
         wrong += done != (t->p ? 1 : 0) || out.len != 1 + t->len || (t->len && memcmp(out.p + 1, t->p, t->len) != 0);
         buf_free(&out);
     }
-    tap_ok(!wrong, "  and each id alone");
+    tap_ok(!wrong, "  each id alone");
     decoder_free(&d);
 }
 
@@ -142,7 +142,7 @@ int main(void)
 {
     struct err e;
     random_seed(20261123);
-    if (!tap_ok(!make_model(&e), "a model of tokens of any length"))
+    if (!tap_ok(!make_model(&e), "a model with tokens of many lengths"))
         return tap_done();
     for (unsigned width = 2; width <= 4; width += 2) {
         test_random(width);

@@ -1,12 +1,14 @@
-/* encode_models_test.c - the encoder on models of all forms that files have, at each level of vector instructions,
- * compared with the definition (encode_plain.h):
+/* encode_models_test.c - the encoder on models from all file formats, at each level of vector instructions, compared
+ * with the definition (encode_plain.h).
  *
- *   merges as trainers make them; all splits of each token in two, as Hugging Face's Llama 3; both with some out of
- *   order, from the last to the first, or in any order, so that merges come before those that make their parts; tokens
- *   that no merge makes, ids without a token, and more than 65536 ids; ranks (.tiktoken) with the same defects;
- *   ignore_merges or not; an index or, where reading makes none, not
+ *   Lists of merges: as trainers make them; all splits of each token in two, as in Hugging Face's Llama 3; both with
+ *   some out of order, reversed, or shuffled, so that merges come before the merges that make their parts.
+ *   Ranks (.tiktoken) in the same orders.
+ *   Tokens that no merge makes, ids without a token, more than 65536 ids; with ignore_merges or without; with an index
+ *   or, where reading a file makes none, without.
  *
- * Pretokens are of up to 600 bytes, sometimes 3000, also runs of one or two letters; each comes several times.
+ * Pretokens have up to 600 bytes, sometimes 3000, and include repetitions of one or two letters; each comes several
+ * times.
  *
  *   SEED=N   random seed (printed)
  */
@@ -26,14 +28,14 @@ enum {
     MOST_IDS = 70000,
     MOST_LEN = 64,      /* bytes of a token */
     TEXT = 1 << 20,     /* bytes of the pretokens that an encoder gets */
-    MOST_WORDS = 40000, /* pretokens, */
+    MOST_WORDS = 40000, /* pretokens */
     MOST_DISTINCT = 22000,
 };
 
 enum order { IN_ORDER, SOME_SWAPPED, REVERSED, SHUFFLED, N_ORDERS };
 enum kind { MERGES, ALL_SPLITS, RANKS, N_KINDS };
 
-static const char *const order_name[] = {"in order", "some out of order", "from last to first", "in any order"};
+static const char *const order_name[] = {"in order", "some out of order", "reversed", "shuffled"};
 static const char *const kind_name[] = {"merges", "all splits of each token", "ranks"};
 
 struct maker {
@@ -41,7 +43,7 @@ struct maker {
     struct model_token token[MOST_IDS];
     struct merge merge[MOST_MERGES];
     unsigned char bytes[MOST_TOKENS][MOST_LEN + MODEL_PAD];
-    uint32_t len[MOST_TOKENS], id[MOST_TOKENS]; /* of tokens in the order in which they were made */
+    uint32_t len[MOST_TOKENS], id[MOST_TOKENS]; /* of tokens, in the order in which they were made */
     uint32_t n;
     unsigned letters; /* number of different bytes in words */
 };
@@ -53,7 +55,7 @@ static void swap(uint32_t *a, size_t i, size_t k)
     a[k] = x;
 }
 
-/* Puts numbers into this order. */
+/* Rearranges numbers into this order. */
 static void put_in_order(uint32_t *a, size_t n, enum order order)
 {
     if (order == REVERSED)
@@ -69,7 +71,7 @@ static void put_in_order(uint32_t *a, size_t n, enum order order)
 
 /* ---- Making models ---- */
 
-/* The number of a token, or m->n. */
+/* The number of the token with these bytes, or m->n. */
 static uint32_t number_of(const struct maker *m, const unsigned char *p, size_t n)
 {
     uint32_t i = 0;
@@ -78,7 +80,7 @@ static uint32_t number_of(const struct maker *m, const unsigned char *p, size_t 
     return i;
 }
 
-/* Makes a token, if there is none of these bytes. */
+/* Makes a token, unless there is one with these bytes. */
 static void make_token(struct maker *m, const unsigned char *p, size_t n)
 {
     if (m->n < MOST_TOKENS && n <= MOST_LEN && number_of(m, p, n) == m->n) {
@@ -97,7 +99,8 @@ static void add_merge(struct maker *m, uint32_t left, uint32_t right, uint32_t r
         m->merge[m->model.n_merges++] = new;
 }
 
-/* Makes tokens of two that are there, each with its merge; and some that no merge makes. Merges are of numbers. */
+/* Makes tokens by joining two existing ones, each with its merge, and some tokens that no merge makes. Merges refer to
+ * token numbers, not ids. */
 static void make_tokens(struct maker *m, size_t n_merges, size_t n_others)
 {
     uint32_t usual[MOST_TOKENS], n = 0;
@@ -127,7 +130,7 @@ static void make_tokens(struct maker *m, size_t n_merges, size_t n_others)
     }
 }
 
-/* All splits of each token in two tokens, those of one after the other. */
+/* All splits of each token into two tokens, token by token. */
 static void split_all(struct maker *m)
 {
     m->model.n_merges = 0;
@@ -140,7 +143,7 @@ static void split_all(struct maker *m)
     }
 }
 
-/* Ids for all tokens; by rank, they are the order. */
+/* Gives all tokens their ids. With by_rank, ids are the merge order. */
 static void give_ids(struct maker *m, bool by_rank, enum order order)
 {
     static uint32_t of_all[MOST_IDS];
@@ -148,7 +151,7 @@ static void give_ids(struct maker *m, bool by_rank, enum order order)
     for (uint32_t i = 0; i < m->model.n_ids; i++)
         of_all[i] = i;
     put_in_order(of_all, m->model.n_ids, SHUFFLED);
-    if (by_rank) { /* as many, in their order */
+    if (by_rank) { /* take as many ids, ascending */
         static bool chosen[MOST_IDS];
         memset(chosen, 0, sizeof chosen);
         for (uint32_t i = 0; i < m->n; i++)
@@ -203,14 +206,14 @@ static void make_model(struct maker *m, enum kind kind, enum order order, bool w
 
 /* ---- Pretokens ---- */
 
-/* Most are short, some as long as can be in the cache, few longer. */
+/* Most are short, some as long as the cache allows, few longer. */
 static size_t random_length(void)
 {
     static const unsigned max[] = {11, 11, 11, 11, 16, 23, 24, 40, 64, 200, 600};
     return 1 + rnd(rnd(400) ? max[rnd(sizeof max / sizeof *max)] : 3000);
 }
 
-/* Mostly one of several bytes. */
+/* Usually a token of several bytes. */
 static uint32_t random_token(const struct maker *m)
 {
     uint32_t t = rnd(8) ? 256 + (uint32_t)rnd(m->n - 255) : 'a' + (uint32_t)rnd(m->letters);
@@ -221,7 +224,7 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t n)
 {
     size_t period = rnd(3) ? n : 1 + rnd(6);
     unsigned letters = rnd(4) ? m->letters : 1 + (unsigned)rnd(2);
-    if (rnd(3) == 0) { /* tokens one after the other: of all, or of a few, one of them most of the time */
+    if (rnd(3) == 0) { /* a sequence of tokens: any, or a few, mostly one of them */
         uint32_t few[3], t;
         bool any = rnd(2);
         for (size_t i = 0; i < 3; i++)
@@ -240,14 +243,14 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t n)
     return n;
 }
 
-/* A text of pretokens, and what their ids are. */
+/* A text of pretokens, and the ids expected. */
 struct text {
     unsigned char p[TEXT + 64];
-    uint32_t end[MOST_WORDS], id[TEXT], n_ids[MOST_WORDS]; /* n_ids: up to the end of each */
+    uint32_t end[MOST_WORDS], id[TEXT], n_ids[MOST_WORDS]; /* n_ids: total up to the end of each pretoken */
     size_t n;
 };
 
-/* Adds a pretoken; false: there is no room. */
+/* Adds a pretoken. False if it does not fit. */
 static bool add_word(struct text *t, const struct plain *plain, const unsigned char *p, size_t len)
 {
     size_t at = t->n ? t->end[t->n - 1] : 0, n_ids = t->n ? t->n_ids[t->n - 1] : 0;
@@ -259,7 +262,7 @@ static bool add_word(struct text *t, const struct plain *plain, const unsigned c
     return true;
 }
 
-/* n_new new ones, between them some that were there before. */
+/* Makes n_new new pretokens, with repetitions of earlier ones in between. */
 static void make_text(struct text *t, const struct maker *m, const struct plain *plain, size_t n_new)
 {
     t->n = 0;
@@ -284,7 +287,7 @@ static size_t first_wrong(const struct text *t, const struct ids *ids)
     return t->n;
 }
 
-/* Encodes all of it, some pretokens at a time. Returns whether it is right. */
+/* Encodes the whole text, some pretokens at a time. Returns whether the ids are right. */
 static bool test_text(const struct maker *m, const struct text *t, bool wide)
 {
     struct encoder en;
@@ -302,7 +305,7 @@ static bool test_text(const struct maker *m, const struct text *t, bool wide)
     size_t k = first_wrong(t, &ids);
     if (k < t->n) {
         size_t from = k ? t->end[k - 1] : 0;
-        tap_note("pretoken %zu, of %zu bytes, of a model of %u tokens, %zu merges: %.*s", k, t->end[k] - from, m->n,
+        tap_note("pretoken %zu, %zu bytes, model of %u tokens, %zu merges: %.*s", k, t->end[k] - from, m->n,
                  m->model.n_merges, (int)(t->end[k] - from), (const char *)t->p + from);
     }
     bool right = k == t->n && (!t->n || ids.n == t->n_ids[t->n - 1]);
@@ -322,7 +325,7 @@ int main(void)
             for (int level = 0; level < SIMD_N; level++)
                 right[level] = true;
             for (int i = 0; i < TRIES(14); i++) {
-                bool wide = i % 14 == 0; /* an encoder may make tables after pretokens in proportion to the ids */
+                bool wide = i % 14 == 0; /* some tables are made only after many pretokens */
                 struct plain plain;
                 make_model(&m, (enum kind)kind, (enum order)order, wide);
                 plain_init(&plain, &m.model);

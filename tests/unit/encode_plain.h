@@ -1,7 +1,6 @@
-/* encode_plain.h - the definition of encoding, for tests: the pair of the lowest rank merges, of equal ones the
- * leftmost, until none does. Tokens and merges are found by bisection in sorted lists; nothing is shared with
- * common/encode.
- */
+/* encode_plain.h - the definition of encoding, for tests: repeatedly merge the pair of lowest rank, the leftmost if
+ * ranks are equal, until no pair merges. Tokens and merges are found by binary search in sorted lists. Shares no code
+ * with common/encode. */
 #ifndef BPE_TESTS_ENCODE_PLAIN_H
 #define BPE_TESTS_ENCODE_PLAIN_H
 
@@ -16,9 +15,9 @@ enum { PLAIN_LONGEST = 4096 }; /* bytes of a pretoken */
 
 struct plain {
     const struct model *model; /* borrowed */
-    uint32_t *token;           /* the ids of vocabulary tokens, by their bytes */
+    uint32_t *token;           /* ids of vocabulary tokens, sorted by bytes */
     size_t n_tokens;
-    uint32_t *merge; /* the ranks of merges, by left and right */
+    uint32_t *merge; /* ranks of merges, sorted by left and right */
 };
 
 static const struct model *plain_sorting; /* qsort(3) passes no context */
@@ -47,7 +46,7 @@ static int plain_compare_merges(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The model is borrowed until plain_free, and not changed. */
+/* The model is *borrowed* until plain_free, and not changed. */
 static void plain_init(struct plain *x, const struct model *model)
 {
     *x = (struct plain){model, malloc((model->n_ids + 1) * sizeof(uint32_t)), 0,
@@ -89,7 +88,7 @@ static uint32_t plain_find(const struct plain *x, const unsigned char *p, size_t
     return PLAIN_NONE;
 }
 
-/* The rank by which two tokens, of which p[0 .. n) are the bytes, merge, or PLAIN_NONE. */
+/* The rank at which two tokens merge, or PLAIN_NONE; p[0 .. n) are the bytes of both. */
 static uint32_t plain_rank(const struct plain *x, uint32_t left, uint32_t right, const unsigned char *p, size_t n)
 {
     if (x->model->by_rank)

@@ -1,5 +1,5 @@
-/* encode_rare_test.c - what random models show too seldom: a table so large that pairs get the ranks of others, also
- * at both ends of a word; a token that merges would make in another way than the regular list of the model does. */
+/* encode_rare_test.c - cases too rare in random models: a table so large that some pairs get the ranks of others, also
+ * at both ends of a word; a token that merges would make in another way than the model's regular list does. */
 #include "base/sys/simd.h"
 #include "encode/encode_pretoken.h"
 #include "encode_plain.h"
@@ -15,7 +15,7 @@ enum {
     OF_THREE = 40000,
     CHARACTERS = 384,
     MOST_IDS = 256 + PAIRS + OF_THREE + CHARACTERS,
-    WORDS = 100, /* encoded together */
+    WORDS = 100, /* encoded in one call */
     LONGEST = 1200,
 };
 
@@ -24,7 +24,7 @@ struct maker {
     struct model_token token[MOST_IDS];
     struct merge merge[PAIRS + OF_THREE + CHARACTERS];
     unsigned char bytes[MOST_IDS][8 + MODEL_PAD];
-    uint32_t two[PAIRS]; /* the tokens of two bytes; 0: none */
+    uint32_t two[PAIRS]; /* tokens of two bytes by their bytes; 0: none */
 };
 
 static uint32_t add_token(struct maker *m, const void *p, size_t n)
@@ -49,7 +49,7 @@ static void begin(struct maker *m)
     }
 }
 
-/* Pairs that are not merged, so that characters side by side may be certain. */
+/* Pairs that are not merged, so that the merges of adjacent characters can be certain. */
 static bool is_apart(unsigned first, unsigned second)
 {
     return first >= 0x80 && first < 0xC0 && second >= 0xE1 && second <= 0xE3;
@@ -62,9 +62,8 @@ static void add_pair(struct maker *m, unsigned first, unsigned second)
     add_merge(m, m->model.byte_id[first], m->model.byte_id[second], p, 2);
 }
 
-/* Nearly all pairs of bytes, those that begin with E2 first; of three bytes some that rise, of which the first two
- * merge first; and characters that begin with E1 to E3: of those with E2 the first two bytes merge first, else the
- * last two. */
+/* Nearly all pairs of bytes, first those that begin with E2. Some sequences of three increasing bytes; the first two
+ * merge first. Characters that begin with E1 to E3: with E2 the first two bytes merge first, otherwise the last two. */
 static void make_large(struct maker *m)
 {
     begin(m);
@@ -97,7 +96,7 @@ static void any_bytes(unsigned char *p, size_t n)
         p[i] = (unsigned char)rnd(256);
 }
 
-/* Characters, and now and then a byte. */
+/* Characters, and sometimes another byte. */
 static void any_characters(unsigned char *p, size_t n)
 {
     any_bytes(p, n);
@@ -108,7 +107,7 @@ static void any_characters(unsigned char *p, size_t n)
     }
 }
 
-/* Encodes words together; returns how many have other ids than they should. */
+/* Encodes words in one call; returns how many get wrong ids. */
 static size_t wrong(struct pretoken_encoder *w, const struct plain *plain, struct word *words, size_t n)
 {
     struct err e;
@@ -123,15 +122,15 @@ static size_t wrong(struct pretoken_encoder *w, const struct plain *plain, struc
     return n_wrong;
 }
 
-/* Whether the table has a rank, another pair's, for a token and what is before a word, or after it. */
+/* Whether the table gives a rank (another pair's) to the pair of a token and the boundary before or after a word. */
 static bool merges_with_nothing(const struct merge_table *t, uint32_t id)
 {
     const uint32_t symbol = t->symbol[id];
     return merge_table_rank(t, NO_SYMBOL, symbol) != t->none || merge_table_rank(t, symbol, NO_SYMBOL) != t->none;
 }
 
-/* Each token as a word, so that each symbol stands at both ends of one; random words; and those that begin or end with
- * tokens for which the table is not exact. */
+/* Each token as a word, so that each symbol occurs at both ends of a word; random words; and words that begin or end
+ * with tokens for which the table is inexact. */
 static void test_large(struct maker *m, enum simd level)
 {
     static uint32_t ids[WORDS][LONGEST];
@@ -174,13 +173,13 @@ static void test_large(struct maker *m, enum simd level)
         n_wrong += wrong(&w, &plain, words, WORDS);
     }
     tap_ok(n_wrong == 0 && w.merges.regular && !w.merges.regular->exact && w.merges.regular->triple,
-           "%s: %u tokens and random words by a table that is not exact: %zu wrong", simd_name(level), m->model.n_ids,
+           "%s: %u tokens and random words with an inexact table: %zu wrong", simd_name(level), m->model.n_ids,
            n_wrong);
     pretoken_encoder_free(&w);
     plain_free(&plain);
 }
 
-/* So many other tokens that one exception is few. */
+/* Adds enough other tokens that one exception counts as few. */
 static void add_others(struct maker *m)
 {
     for (int c = 0; c < 20; c++) {
@@ -189,8 +188,8 @@ static void add_others(struct maker *m)
     }
 }
 
-/* abc is a token, but before ab is, and cd: so from ab and cd, which rank before, and then cde comes the token abcde,
- * and the merge of ab and c, which could happen, is an exception that its own bytes meet. */
+/* The token abc ranks before ab, so the merge of ab and c is an exception, which can happen. It occurs in the token
+ * abcde: the regular list makes ab, cd and cde, and then abcde from ab and cde. */
 static void test_exception(struct maker *m)
 {
     struct pretoken_encoder w;
@@ -212,7 +211,7 @@ static void test_exception(struct maker *m)
         if (pretoken_encode_some(&w, words, 2, &e))
             abort();
         tap_ok(words[0].n_ids == 1 && ids[0][0] == all && words[1].n_ids == 1 && ids[1][0] == abc,
-               "tokens as a whole, %s", again ? "when the model is known to be regular" : "at first");
+               "tokens as a whole, %s", again ? "after the model was found to be regular" : "at first");
         for (int i = 0; i < 200; i++) {
             memcpy(other, (char[]){(char)('a' + i % 20), (char)('A' + i / 20), 'x'}, 3);
             struct word word = {.p = (const unsigned char *)other, .n = 3, .id = ids[2]};
@@ -220,13 +219,13 @@ static void test_exception(struct maker *m)
                 abort();
         }
     }
-    tap_ok(w.merges.regular && w.merges.regular->n_exceptions, "  which it is, but for an exception");
+    tap_ok(w.merges.regular && w.merges.regular->n_exceptions, "  it is regular, with an exception");
     pretoken_encoder_free(&w);
     token_index_free(&m->model.index);
 }
 
-/* A token of xy and the first byte of a character: an exception, for it ranks before xy, which ranks before what the
- * character is made of. So the character, which is certain elsewhere, is not after xy. */
+/* The token of xy and the first byte of a character is an exception, because it ranks before xy, which ranks before the
+ * character's parts. So the character, whose merges are certain elsewhere, is not certain after xy. */
 static void test_exception_beside_character(struct maker *m)
 {
     struct pretoken_encoder w;
@@ -251,7 +250,7 @@ static void test_exception_beside_character(struct maker *m)
         n_wrong += wrong(&w, &plain, &word, 1);
     }
     tap_ok(n_wrong == 0 && w.merges.regular && w.merges.regular->n_exceptions && w.merges.regular->triple,
-           "a character beside an exception: %zu wrong", n_wrong);
+           "a character next to an exception: %zu wrong", n_wrong);
     pretoken_encoder_free(&w);
     plain_free(&plain);
     token_index_free(&m->model.index);

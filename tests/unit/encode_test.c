@@ -1,6 +1,6 @@
-/* encode_test.c - encoding compared with the definition: merge the pair of lowest rank, of equal ones the leftmost,
- * until none is left. Random models, also some that no trainer makes: merges before those of their parts, a token made
- * in several ways, tokens that no merge makes; with lists of merges and by rank.
+/* encode_test.c - encoding compared with the definition: repeatedly merge the pair of lowest rank, the leftmost if
+ * ranks are equal, until no pair merges. Random models, by lists of merges and by rank, include some that no trainer
+ * makes: merges before those of their parts, a token made in several ways, tokens that no merge makes.
  *
  *   SEED=N   random seed (printed)
  */
@@ -24,7 +24,7 @@ struct maker {
     unsigned char bytes[MOST_IDS][MOST_LEN + MODEL_PAD];
     unsigned char letter[LETTERS]; /* the bytes in words */
     unsigned letters;
-    bool characters; /* they are those of characters of three bytes, and some others */
+    bool characters; /* letters are bytes of three-byte characters, and others */
 };
 
 static uint32_t find(const struct maker *m, const unsigned char *p, size_t n)
@@ -66,7 +66,7 @@ static unsigned char random_letter(const struct maker *m)
     return m->letter[rnd(m->letters)];
 }
 
-/* Whether two tokens together are some of the bytes of a character. */
+/* Whether two tokens together are part of the bytes of a character. */
 static bool is_part(const struct maker *m, uint32_t left, uint32_t right)
 {
     const struct model_token *l = &m->token[left], *r = &m->token[right];
@@ -79,7 +79,7 @@ static bool is_part(const struct maker *m, uint32_t left, uint32_t right)
     return part;
 }
 
-/* Gives ids in random order, except if by_rank, where a token mostly comes after its parts. */
+/* Gives ids in random order; with by_rank, a token mostly comes after its parts. */
 static void make_model(struct maker *m, bool by_rank, bool proper)
 {
     uint32_t ids[MOST_IDS], made[MOST_IDS], n_made = 0, used = 0;
@@ -106,7 +106,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
         unsigned char both[2 * MOST_LEN];
         size_t len;
         bool twice = false;
-        for (size_t tries = m->characters ? rnd(20) : 0;; tries--) { /* many that make parts of characters */
+        for (size_t tries = m->characters ? rnd(20) : 0;; tries--) { /* prefer merges that make parts of characters */
             left = made[rnd(n_made)], right = made[rnd(n_made)];
             len = m->token[left].len + m->token[right].len;
             if (!tries || is_part(m, left, right))
@@ -135,7 +135,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
     }
     if (by_rank) {
         m->model.n_merges = 0;
-        if (!proper) /* any order */
+        if (!proper) /* swap some */
             for (size_t i = rnd(9); i-- > 0;) {
                 uint32_t a = 256 + (uint32_t)rnd(used - 255), b = 256 + (uint32_t)rnd(used - 255);
                 if (a >= used || b >= used)
@@ -171,10 +171,10 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t max)
     return n;
 }
 
-/* Of all models together. */
+/* Over all models. */
 struct seen {
     bool regular;
-    bool characters; /* words had some that certainly merge */
+    bool characters; /* a word had a character whose merges are certain */
 };
 
 static bool has_triple(const struct merge_table *t, const unsigned char *p, size_t n)
@@ -185,7 +185,7 @@ static bool has_triple(const struct merge_table *t, const unsigned char *p, size
     return has;
 }
 
-/* Any level that there is. */
+/* Uses a random level of vector instructions. */
 static void choose_level(void)
 {
     enum simd level;
@@ -195,7 +195,7 @@ static void choose_level(void)
     simd_use(level);
 }
 
-/* In half of the models, first what is otherwise done after some words. */
+/* For half of the models, makes the tables now that are otherwise made after some words. */
 static void prepare(struct pretoken_encoder *w)
 {
     const unsigned char a = 'a';
@@ -205,7 +205,7 @@ static void prepare(struct pretoken_encoder *w)
             abort();
 }
 
-/* Encodes words one by one. Returns whether all were right. */
+/* Encodes words one at a time. Returns whether all ids were right. */
 static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t max, struct seen *seen)
 {
     struct pretoken_encoder w;
@@ -236,7 +236,7 @@ static bool test_words(const struct maker *m, const struct plain *plain, size_t 
     return right;
 }
 
-/* Encodes many words, repeatedly, with the encoder. */
+/* Encodes many words, with repetitions, with the encoder. */
 static bool test_encoder(const struct maker *m, const struct plain *plain, bool wide)
 {
     enum { TEXT = 60000 };
@@ -282,7 +282,7 @@ int main(void)
     for (int kind = 0; kind < 4; kind++) {
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
         struct seen seen = {0};
-        /* Few models in random order are regular: repeat until there was one. */
+        /* Few models in random order are regular: repeat until one is. */
         for (int i = 0; i < (seen.regular ? TRIES(600) : 3000) && right && right_long; i++) {
             struct plain plain;
             struct err e;
@@ -304,7 +304,7 @@ int main(void)
         tap_ok(right_long, "long words, models %s, %s", what, order);
         tap_ok(right_all, "many words, models %s, %s", what, order);
         tap_ok(seen.regular && seen.characters,
-               "some were regular, and had characters that certainly merge, models %s, %s", what, order);
+               "some models were regular, with characters whose merges are certain, models %s, %s", what, order);
     }
     return tap_done();
 }

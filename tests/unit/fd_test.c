@@ -1,4 +1,4 @@
-/* fd_test.c - pipes are widened when there is much in them; output files appear when they are complete. */
+/* fd_test.c - pipes are enlarged when much data goes through them; output files appear when they are complete. */
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "tap.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pipe into which nobody waits to write; returns what it may hold. */
+/* Makes a pipe that does not block; returns its capacity. */
 static int make_pipe(int fd[2])
 {
     if (pipe2(fd, O_NONBLOCK))
@@ -17,8 +17,8 @@ static int make_pipe(int fd[2])
     return fcntl(fd[0], F_GETPIPE_SZ);
 }
 
-/* Writes n bytes to a new pipe, with fd_write or without, reads them with fd_read or not at all, and returns what the
- * pipe may hold then. */
+/* Writes n bytes to a new pipe, with fd_write or write(2), perhaps reads them with fd_read, and returns the pipe's
+ * capacity afterwards. */
 static int size_after(size_t n, bool ours_writes, bool ours_reads)
 {
     static unsigned char bytes[1 << 20];
@@ -39,12 +39,12 @@ static void test_pipes(void)
 {
     int fd[2], usual = make_pipe(fd), wide = 1 << 20;
     if (usual != 1 << 16 || fcntl(fd[0], F_SETPIPE_SZ, wide) != wide) {
-        tap_ok(1, "widening # SKIP this system has other pipes, or does not let them be widened");
+        tap_ok(1, "larger pipes # SKIP pipes have another size here, or cannot be enlarged");
         return;
     }
-    tap_ok(size_after(1 << 16, false, true) == wide, "a pipe that was full becomes wide");
-    tap_ok(size_after(300000, true, false) == wide, "so does one to which more is written than it holds");
-    tap_ok(size_after(4096, true, true) == usual, "one through which little goes stays as it was");
+    tap_ok(size_after(1 << 16, false, true) == wide, "a full pipe is enlarged when it is read");
+    tap_ok(size_after(300000, true, false) == wide, "a pipe is enlarged when more is written than it holds");
+    tap_ok(size_after(4096, true, true) == usual, "a pipe with little data is not changed");
 }
 
 /* Makes a file with this content. */
@@ -55,7 +55,7 @@ static void put(const char *path, const char *content)
         abort();
 }
 
-/* Whether a file has this content; NULL: whether it is not there. */
+/* Whether a file has this content or, if NULL, does not exist. */
 static bool has(const char *path, const char *content)
 {
     char got[100] = "";
@@ -77,24 +77,25 @@ static void test_outfiles(void)
     struct outfile o, other;
     struct err e;
     put("out", "old");
-    tap_ok(outfile_open(&o, "out", &e) == 0 && has("out.bpe-0.tmp", ""), "what is written has a name of its own");
-    tap_ok(outfile_open(&other, "out", &e) == 0 && has("out.bpe-1.tmp", ""), "two at once have two names");
+    tap_ok(outfile_open(&o, "out", &e) == 0 && has("out.bpe-0.tmp", ""), "output goes to a temporary file");
+    tap_ok(outfile_open(&other, "out", &e) == 0 && has("out.bpe-1.tmp", ""),
+           "a second one at the same time has another name");
     tap_ok(write_it(&other, "two") && has("out", "two") && write_it(&o, "one") && has("out", "one") &&
                has("out.bpe-0.tmp", NULL) && has("out.bpe-1.tmp", NULL),
-           "both appear, and leave nothing");
+           "both appear, and no temporary file is left");
     put("out.bpe-0.tmp", "what a process has left that was killed");
     tap_ok(outfile_open(&o, "out", &e) == 0 && has("out.bpe-1.tmp", NULL) && write_it(&o, "new") && has("out", "new") &&
                has("out.bpe-0.tmp", NULL),
-           "what a process has left that was killed is taken by the next one");
+           "a temporary file that a killed process left is reused");
     put("foreign", "precious");
     if (symlink("foreign", "out.bpe-0.tmp") || mkfifo("out.bpe-1.tmp", 0600) || link("foreign", "out.bpe-2.tmp"))
         abort();
     tap_ok(outfile_open(&o, "out", &e) == 0 && write_it(&o, "more") && has("out", "more") && has("foreign", "precious"),
-           "links and pipes of such names are left alone");
+           "links and pipes with such names are not touched");
     outfile_drop(&o);
-    tap_ok(outfile_open(&o, "out", &e) == 0 && fd_write(o.fd, "x", 1, "out", &e) == 0, "one that is dropped");
+    tap_ok(outfile_open(&o, "out", &e) == 0 && fd_write(o.fd, "x", 1, "out", &e) == 0, "output is written and dropped");
     outfile_drop(&o);
-    tap_ok(has("out", "more") && has("out.bpe-3.tmp", NULL), "leaves all as it was");
+    tap_ok(has("out", "more") && has("out.bpe-3.tmp", NULL), "dropping leaves the old file, and no temporary file");
     unlink("out"), unlink("foreign"), unlink("out.bpe-0.tmp"), unlink("out.bpe-1.tmp"), unlink("out.bpe-2.tmp");
 }
 

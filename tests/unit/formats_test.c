@@ -1,4 +1,4 @@
-/* formats_test.c - the files of a shard, byte for byte, from documents that are given by hand. */
+/* formats_test.c - the files of a shard, byte for byte, made from documents in memory. */
 #include "base/io/gzip_writer.h"
 #include "base/sys/bytes.h"
 #include "shard/format/docs_csv.h"
@@ -30,7 +30,7 @@ static char *path_of(const char *name)
     return path;
 }
 
-/* A new file with these bytes, open. */
+/* Makes a file with these bytes, and returns its descriptor. */
 static int file_of(const char *name, const struct buf *bytes)
 {
     int fd = open(path_of(name), O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -39,7 +39,7 @@ static int file_of(const char *name, const struct buf *bytes)
     return fd;
 }
 
-/* A shard with documents of these numbers of ids: 1, 2, 3 ... */
+/* A shard of documents with these numbers of ids; the ids are 1, 2, 3 ... */
 struct made {
     struct manifest m;
     struct shard_build b;
@@ -98,7 +98,7 @@ static void unmake(struct made *x)
     close(x->docs);
 }
 
-/* The bytes of a file as hexadecimal digits, or as they are. */
+/* The bytes of a file as hexadecimal digits, or unchanged. */
 static const char *content(const char *path, bool hex)
 {
     static char text[20000];
@@ -274,7 +274,7 @@ static void test_dtypes(void)
     tap_ok(memcmp(head, "\xa1\xd9\x34\x01\x07\0\0\0\x04\x03\x02\x01\0", 13) == 0, "llmc: a header for 32 bits");
 }
 
-/* Opens a table, whose descriptor is returned. */
+/* Opens a table, and returns its descriptor. */
 static int open_csv(struct docs_csv *r, const char *path)
 {
     struct err e = {0};
@@ -302,7 +302,7 @@ static void test_csv(void)
     is(text,
        "0,3,0,in/a.txt,1\r\n3,3,\"a,\"\"b\"\"\",in/a.txt,2\r\n3,5,7,in/a.txt,3\r\n5,6,\"line\nbreak\",in/a.txt,4\r\n"
        "6,7,40,in/a.txt,5\r\n",
-       "the table of documents, as zcat shows it, is what dolma's writer, Python's csv, makes of it");
+       "zcat shows the same table of documents as dolma's writer (Python's csv) makes");
     int fd = open_csv(&r, x.b.made[1]);
     struct buf back = {0};
     int rc;
@@ -314,7 +314,7 @@ static void test_csv(void)
     must(buf_put_byte(&back, 0, &e), &e);
     is((char *)back.p,
        "0-3 0 in/a.txt 1;3-3 a,\"b\" in/a.txt 2;3-5 7 in/a.txt 3;5-6 line\nbreak in/a.txt 4;6-7 40 in/a.txt 5;",
-       "is read again");
+       "the table is read back");
     buf_free(&back);
     docs_csv_close(&r);
     close(fd);
@@ -352,7 +352,7 @@ static void test_bad_csv(void)
     unlink(path_of("bad.csv.gz"));
 }
 
-/* ---- The filter: what comes out, as text ---- */
+/* ---- The filter: its output as text ---- */
 
 static struct buf seen;
 
@@ -384,8 +384,8 @@ static int see_flush(void *ctx, struct err *e)
     return 0;
 }
 
-/* Gives a filter documents as text: ( begins one, a character is an id of it (s: the separator), ) ends it; / is a
- * death of the process. */
+/* Passes documents to a filter. In the text, ( begins a document, ) ends it, and each character is an id (s: the
+ * separator); at a / the process dies and another one resumes. */
 static void filter(const char *format, const char *documents, const char *wanted)
 {
     struct err e = {0};

@@ -1,5 +1,5 @@
-/* hash_test.c - base/sys/hash.h: the same results at each level of vector instructions, of any number of bytes in
- * parts. */
+/* hash_test.c - base/sys/hash.h: the checksum of any number of bytes is the same at each level of vector instructions,
+ * also if they are passed in parts. */
 #include "base/sys/hash.h"
 #include "base/sys/simd.h"
 #include "random.h"
@@ -17,7 +17,7 @@ struct sums {
     unsigned char wide[HASH128_LEN];
 };
 
-/* The checksums of bytes[at .. at + n), of which the first m come in a part of their own. */
+/* The checksums of bytes[at .. at + n), of which the first m are passed separately. */
 static struct sums sum(struct hash128 *h, size_t at, size_t n, size_t m, uint64_t seed)
 {
     struct sums s = {.bytes = hash_bytes(bytes + at, n, seed),

@@ -1,5 +1,5 @@
-/* huge_test.c - doubling memory in huge pages: the old contents are kept, the rest is zero, it stays one mapping; also
- * where mremap(2) fails as it did before Linux 6.17, and leaves a hole where the memory should have gone. */
+/* huge_test.c - doubling memory in huge pages: the old contents are kept, the rest is zero, and it remains one mapping.
+ * Also if mremap(2) fails as it did before Linux 6.17, and leaves a hole where the memory should have gone. */
 #include "../unit/tap.h"
 #include "base/sys/huge.h"
 
@@ -15,7 +15,7 @@ enum { FIRST = 1 << 20, ODD = 17 * FIRST + 8 * 77, DOUBLINGS = 6 };
 
 static bool fails;
 
-/* Replaces that of libc. */
+/* Replaces mremap of libc. */
 void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 {
     va_list ap;
@@ -60,10 +60,9 @@ static void test_double(const char *name, size_t first)
             p[i] = i + 1;
         }
         n *= 2;
-        divided += k && mappings(p, n * sizeof *p) != 1; /* the first one is small, and may be next to others */
+        divided += k && mappings(p, n * sizeof *p) != 1; /* not the first one: it is small, and may adjoin others */
     }
-    tap_ok(p && n == first / sizeof *p << DOUBLINGS && wrong == 0, "%s: what was there is kept, the rest is zero",
-           name);
+    tap_ok(p && n == first / sizeof *p << DOUBLINGS && wrong == 0, "%s: the contents are kept, the rest is zero", name);
     tap_ok(divided == 0, "%s: it is one mapping", name);
     if (p)
         huge_free(p, n * sizeof *p);
@@ -72,9 +71,9 @@ static void test_double(const char *name, size_t first)
 int main(void)
 {
     test_double("doubled", FIRST);
-    test_double("doubled from a size that is no whole page", ODD);
+    test_double("doubled, not a multiple of the page size", ODD);
     fails = true;
-    test_double("doubled where mremap fails", FIRST);
-    test_double("the same from a size that is no whole page", ODD);
+    test_double("doubled, and mremap fails", FIRST);
+    test_double("the same, not a multiple of the page size", ODD);
     return tap_done();
 }

@@ -1,5 +1,5 @@
-/* job_test.c - the processes of a command: how they are connected, what they say, which failure is told, and that none
- * is left behind, by whichever death of the command. */
+/* job_test.c - the processes of a command: how they are connected, what they print, which failure is reported, and that
+ * none is left, however the command dies. */
 #include "../unit/tap.h"
 #include "driver/job.h"
 
@@ -29,7 +29,8 @@ static struct job_process *sh(const char *script, int in, int out, int stage, bo
         &e);
 }
 
-/* Runs scripts as a pipeline, whose last one writes to /dev/null; its outcome and line are got(STATUS LINE). */
+/* Runs scripts as a pipeline whose last one writes to /dev/null; "STATUS LINE" (its outcome and last line) must equal
+ * want. */
 static void pipeline_is(const char *const *scripts, const char *want, const char *name)
 {
     int in = -1, ends[2] = {-1, -1};
@@ -59,28 +60,30 @@ static void pipeline_is(const char *const *scripts, const char *want, const char
 
 static void outcomes(void)
 {
-    PIPELINE("0 ", "all do their work", "echo a", "cat", "read x && [ $x = a ]");
-    PIPELINE("65 a: bad", "one fails, and others repeat it", "echo a: bad >&2; exit 65",
+    PIPELINE("0 ", "all succeed", "echo a", "cat", "read x && [ $x = a ]");
+    PIPELINE("65 a: bad", "one fails, and a later one fails because of it", "echo a: bad >&2; exit 65",
              "cat >/dev/null; echo b: bad >&2; exit 65");
-    PIPELINE("65 a: second", "the last line of several", "echo a: first >&2; echo a: second >&2; exit 65");
-    PIPELINE("65 up: cut off", "the one furthest upstream", "echo up: cut off >&2; exit 65",
+    PIPELINE("65 a: second", "the last of several lines", "echo a: first >&2; echo a: second >&2; exit 65");
+    PIPELINE("65 up: cut off", "the failure furthest upstream", "echo up: cut off >&2; exit 65",
              "cat; echo down: invalid >&2; exit 65");
-    PIPELINE("75 bpe test: sh was killed; run the same command again", "one is killed", "kill -9 $$",
+    PIPELINE("75 bpe test: sh was killed; run the same command again", "a process is killed", "kill -9 $$",
              "cat; echo b: nothing came >&2; exit 75");
-    PIPELINE("65 b: bad", "SIGPIPE of what fed one that failed", "kill -PIPE $$", "echo b: bad >&2; exit 65");
+    PIPELINE("65 b: bad", "SIGPIPE because the next process failed", "kill -PIPE $$", "echo b: bad >&2; exit 65");
     PIPELINE("75 bpe test: sh was killed; run the same command again", "SIGPIPE from elsewhere", "kill -PIPE $$",
              "cat");
-    PIPELINE("75 b: nothing came", "nothing but what is missing", "exit 75", "echo b: nothing came >&2; exit 75");
-    PIPELINE("75 b: nothing came; sh ended with status 1", "a foreign command fails in its own way", "!exit 1",
+    PIPELINE("75 b: nothing came", "a process fails without a message, the next one reports missing input", "exit 75",
              "echo b: nothing came >&2; exit 75");
-    PIPELINE("64 bpe test: sh ended with status 64", "a foreign command with a status of ours", "!exit 64",
+    PIPELINE("75 b: nothing came; sh ended with status 1", "a foreign command fails with another status", "!exit 1",
+             "echo b: nothing came >&2; exit 75");
+    PIPELINE("64 bpe test: sh ended with status 64", "a foreign command fails with a status of sysexits", "!exit 64",
              "echo b: nothing came >&2; exit 75");
     PIPELINE("75 bpe test: sh was killed; run the same command again", "a foreign command is killed", "!kill -9 $$",
              "cat");
-    PIPELINE("70 bpe test: sh ended with status 70", "one that does not say why", "exit 70", "cat");
+    PIPELINE("70 bpe test: sh ended with status 70", "a process fails without a message", "exit 70", "cat");
 }
 
-/* What was killed, and has not been waited for yet when others are ended because of what came of it, is the reason. */
+/* A process that was killed, but not yet waited for when the others are ended because of the consequences, is the
+ * reason. */
 static void killed_unnoticed(void)
 {
     static const char *const reader[] = {"sh", "-c", "kill -KILL $$", NULL}, *const after[] = {"sh", "-c",
@@ -97,7 +100,7 @@ static void killed_unnoticed(void)
         waitid(P_PID, (id_t)j.at[i]->pid, &info, WEXITED | WNOWAIT);
     job_end(&j);
     tap_ok(job_outcome(&j, &line, &e) == EX_TEMPFAIL && line.len && memmem(line.p, line.len, "sh was killed", 13),
-           "a process that was killed before others were ended is the reason");
+           "a process killed before the others were ended is the reason");
     buf_free(&line);
     job_free(&j);
 }
@@ -107,13 +110,14 @@ static void programs(void)
     const char *none[] = {"no-such-program", NULL};
     job_init(&job, "bpe test", &e);
     tap_ok(!job_start(&job, &(struct job_start){.argv = none, .in = -1, .out = -1}, &e) && e.code == 127,
-           "a program that is not there");
-    is(e.msg, "no-such-program is not installed, or not on PATH", "and says so");
-    tap_ok(job_need("no-such-program", &e) && !job_need("sh", &e), "whether it is there is known before");
+           "a program that does not exist");
+    is(e.msg, "no-such-program is not installed, or not on PATH", "its error message");
+    tap_ok(job_need("no-such-program", &e) && !job_need("sh", &e),
+           "a missing program is found before anything is started");
     job_free(&job);
 }
 
-/* Many lines, more than a pipe holds, do not stop a process. */
+/* A process that writes more lines than a pipe holds is not blocked. */
 static void much_said(void)
 {
     int kept = dup(2), null = open("/dev/null", O_WRONLY);
@@ -124,11 +128,11 @@ static void much_said(void)
                                -1, -1, 0, false);
     job_wait_all(&job);
     dup2(kept, 2);
-    tap_ok(p->ended && p->status == 0 && p->text.len < 100, "many lines: all but the last are passed on");
+    tap_ok(p->ended && p->status == 0 && p->text.len < 100, "many lines are passed on, except the last");
     job_free(&job);
 }
 
-/* What a process has used is known when it has ended: that of each, not the most of all. */
+/* The resource use of each process is known when it has ended: its own, not the maximum of all processes. */
 static void what_is_used(void)
 {
     double cpu[2];
@@ -143,11 +147,11 @@ static void what_is_used(void)
         memory[i] = p->memory;
         job_free(&job);
     }
-    tap_ok(cpu[0] > 0.01 && cpu[0] < 60 && cpu[1] < cpu[0], "seconds of CPU time that a process used");
+    tap_ok(cpu[0] > 0.01 && cpu[0] < 60 && cpu[1] < cpu[0], "the CPU time of a process");
     tap_ok(memory[0] > 30000000 && memory[0] < 1000000000 && memory[1] < 20000000, "and its memory");
 }
 
-/* Whether a process is there, and not only waits to be asked for its status. */
+/* Whether a process exists, and is not a zombie. */
 static bool lives(pid_t pid)
 {
     char path[64], text[300];
@@ -176,8 +180,8 @@ static pid_t read_pid(const char *path)
     return -1;
 }
 
-/* A command whose processes would never end dies by a signal: nothing is left, neither its child nor what a foreign one
- * has started, which runs in the background and may ignore signals. */
+/* A command whose processes would never end dies by a signal: no process is left, neither its own child nor one that a
+ * foreign process started in the background and that may ignore signals. */
 static void death(int sig, const char *trap)
 {
     char script[300];
@@ -200,13 +204,13 @@ static void death(int sig, const char *trap)
     bool at_once = !lives(own);
     while ((lives(own) || lives(far)) && tries++ < 800)
         usleep(10000);
-    tap_ok(began && WIFSIGNALED(status) && WTERMSIG(status) == sig, "signal %d ends the command, and is its status",
-           sig);
+    tap_ok(began && WIFSIGNALED(status) && WTERMSIG(status) == sig,
+           "signal %d ends the command, which reports it as its status", sig);
     tap_ok(!lives(own) && !lives(far) && (at_once || sig == SIGKILL), "signal %d%s: no process is left", sig,
            *trap ? ", which is ignored" : "");
 }
 
-/* What a foreign process says is read if that is asked for; nothing is passed on. */
+/* The output of a foreign process to standard error is read if requested; nothing is passed on. */
 static void heard(void)
 {
     const char *argv[] = {"sh", "-c", "echo one >&2; echo two >&2", NULL};
@@ -216,14 +220,14 @@ static void heard(void)
         job_start(&job, &(struct job_start){.argv = argv, .in = -1, .out = -1, .foreign = true, .heard = true}, &e);
     job_wait_all(&job);
     tap_ok(p && p->status == 0 && p->text.len == 8 && memcmp(p->text.p, "one\ntwo\n", 8) == 0,
-           "what a foreign command says is heard");
+           "standard error of a foreign command is read");
     job_free(&job);
 }
 
 int main(void)
 {
     char dir[] = "/tmp/job_test-XXXXXX";
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT}; /* ignored by nohup, and in the background of a script */
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT}; /* a caller may ignore them */
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
     if (!mkdtemp(dir) || chdir(dir))

@@ -1,10 +1,10 @@
-/* jsonl_lines_test.c - lines of JSON by the fast walk (input/jsonl_fast.h), at each level of vector instructions, and
- * lines too long for memory part by part (input/long_line.h): both must give what jsonl_read gives for each line in
- * memory, which tests/cli/jsonl.py compares with Python's json. The lines are random, good and damaged; they are cut
- * into windows anywhere, and each window is placed at the very end of readable memory.
+/* jsonl_lines_test.c - lines of JSON read by the fast walk (input/jsonl_fast.h), at each level of vector instructions,
+ * and lines too long for memory, read in parts (input/long_line.h). Both must give what jsonl_read gives for each line
+ * in memory; tests/cli/jsonl.py compares that with Python's json. The lines are random, good and damaged. They are cut
+ * into windows anywhere, and each window lies at the very end of readable memory.
  *
  *   SEED=N       random seed (printed)
- *   FULL=1       twenty times as many lines
+ *   FULL=1       eighty times as many lines
  */
 #include "base/sys/simd.h"
 #include "input/jsonl_fast.h"
@@ -37,7 +37,7 @@ static void make_guarded(void)
         must(NULL);
 }
 
-/* A copy of p[0 .. n), followed by WINDOW_PAD bytes of anything, at the end of readable memory. */
+/* Copies p[0 .. n) to the end of readable memory, followed by WINDOW_PAD arbitrary bytes. */
 static const unsigned char *at_the_end(const unsigned char *p, size_t n)
 {
     static const char fill[] = "\"\\}]:, \n0\xFF\xE2\x80u";
@@ -62,7 +62,7 @@ static void put(const char *s)
         exit(1);
 }
 
-/* Mostly one that changes no structure. */
+/* Mostly white space that does not change the structure. */
 static void put_white(void)
 {
     static const char *const white[] = {" ", "\t", "\r", "  ", "\x0C", "        "};
@@ -239,12 +239,12 @@ static void put_line(void)
     put(rnd(10) ? "\n" : "\r\n");
 }
 
-/* ---- What a line reader makes of them ---- */
+/* ---- What a line reader makes of the lines ---- */
 
 static const struct input_form *const lines = &input_form_jsonl;
 
 struct result {
-    struct buf texts; /* each followed by a line of its own, with the place of its line and its id */
+    struct buf texts; /* each followed by a line with the position of its line and its id */
     const struct jsonl_reader *lines;
     struct bad_lines bad;
     uint64_t where, n_passed;
@@ -252,7 +252,7 @@ struct result {
     bool in_parts, seen_more;
 };
 
-/* A document_fn that does not use all of a part. */
+/* A document_fn that leaves some bytes of a window unused. */
 static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *why)
 {
     struct result *r = ctx;
@@ -273,7 +273,7 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum window_e
     return (ptrdiff_t)used;
 }
 
-/* Refuses every line: a jsonl_walk_fn. */
+/* A jsonl_walk_fn that refuses every line. */
 static const unsigned char *refuse(struct jsonl_walk *w, const unsigned char *p)
 {
     w->full = false;
@@ -281,7 +281,7 @@ static const unsigned char *refuse(struct jsonl_walk *w, const unsigned char *p)
     return NULL;
 }
 
-/* Reads made, in windows of random size or (max == SIZE_MAX) in one. */
+/* Reads `made` in windows of random size or, if max is SIZE_MAX, in one. */
 static void read_all(struct jsonl_reader *l, struct doc_piece piece, struct result *r, size_t max)
 {
     uint64_t offset = 0;
@@ -343,7 +343,7 @@ static void show_made(void)
     putchar('\n');
 }
 
-/* One text, read in this way, which must give what the reference gave. */
+/* Reads the text in this way; the result must equal the reference. */
 static bool check(struct jsonl_reader *l, const struct result *want, const char *about, int fd, bool parts)
 {
     static struct result got;
@@ -361,7 +361,7 @@ static bool check(struct jsonl_reader *l, const struct result *want, const char 
     return false;
 }
 
-/* The texts are read at all levels, whole and in parts. */
+/* Reads random texts at all levels, whole and in parts. */
 static void test_texts(const char *field, enum invalid_policy invalid, bool skip, const char *id)
 {
     static const char *const policies[] = {"error", "replace", "skip"};
@@ -409,7 +409,7 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
 
 /* ---- One by one ---- */
 
-/* Whether the fast walk takes a line, with this text. */
+/* Whether the fast walk takes a line, and gives this text; text NULL: whether it leaves the line to the slow reader. */
 static bool takes(const char *line, const char *text)
 {
     struct jsonl j;
@@ -421,7 +421,7 @@ static bool takes(const char *line, const char *text)
     return good;
 }
 
-/* What is frequent must not be left to the slow reader: nothing else in these tests would tell. */
+/* Frequent lines must not be left to the slow reader; no other test would notice. */
 static void test_taken(void)
 {
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
@@ -435,11 +435,11 @@ static void test_taken(void)
                "%s: well-formed lines are taken", simd_name(level));
         tap_ok(takes("{\"text\":\"\\ud800\"}\n", NULL) && takes("{\"text\":\"x\"} x\n", NULL) && takes("{}\n", NULL) &&
                    takes("[]\n", NULL),
-               "  others are refused");
+               "  other lines are refused");
     }
 }
 
-/* Every character as an escape, at every place of a block, next to text and to others. */
+/* Every character as an escape, at every offset in a block, next to text and to other escapes. */
 static void test_escapes(void)
 {
     struct buf line = {0}, want = {0};
@@ -480,10 +480,10 @@ static void test_escapes(void)
     }
     buf_free(&line);
     buf_free(&want);
-    tap_ok(bad == 0, "escapes \\uXXXX of all lengths, at all places");
+    tap_ok(bad == 0, "escapes \\uXXXX of all lengths, at all offsets");
 }
 
-/* A text of n times what `written` means; it outgrows the room for it in the midst of them. */
+/* A text that is n times `written`, which means `meant`; the buffer for the text must grow in the middle. */
 static bool takes_many(const char *written, const char *meant, size_t n)
 {
     struct buf line = {0}, want = {0};
@@ -513,13 +513,13 @@ static void test_long_texts(void)
         bool taken = takes_many("\\u8a9e", "\xE8\xAA\x9E", 50000) && takes_many("\\u0041", "A", 150000) &&
                      takes_many("\\ud83d\\ude42", "\xF0\x9F\x99\x82", 30000) &&
                      takes_many("\\u00e9\\n ", "\xC3\xA9\n ", 50000);
-        tap_ok(taken, "%s: long texts of nothing but escapes", simd_name(level));
+        tap_ok(taken, "%s: long texts of escapes only", simd_name(level));
     }
 }
 
 /* ---- Work ---- */
 
-/* Bytes that this process has read so far; 0: that is not known here. */
+/* The number of bytes that this process has read from files; 0 if the system does not report it. */
 static uint64_t bytes_read(void)
 {
     unsigned long long n = 0;
@@ -531,7 +531,7 @@ static uint64_t bytes_read(void)
     return n;
 }
 
-/* What is read of a line that comes in windows, begin middle middle ... end, of n bytes. */
+/* The number of bytes read from the file for a line of n bytes (begin middle middle ... end) that comes in windows. */
 static uint64_t work(const char *begin, const char *middle, const char *end, size_t n, enum invalid_policy invalid)
 {
     enum { WINDOW = 64 << 10 };
@@ -570,7 +570,7 @@ static uint64_t work(const char *begin, const char *middle, const char *end, siz
     return after - before;
 }
 
-/* Twice as long a line is twice the work, and each byte is read a few times only. */
+/* A line twice as long takes twice the work, and each byte is read only a few times. */
 static void test_work(void)
 {
     enum { SIZE = 8 << 20, TIMES = 6 };
@@ -589,14 +589,14 @@ static void test_work(void)
         {"{\"text\":\"", "\xFF\xE2\x82", "\n", INVALID_SKIP},
     };
     if (!bytes_read()) {
-        tap_ok(1, "work is in proportion to length # SKIP no /proc/self/io");
+        tap_ok(1, "work is proportional to length # SKIP no /proc/self/io");
         return;
     }
     for (size_t i = 0; i < LEN(c); i++) {
         uint64_t once = work(c[i].begin, c[i].middle, c[i].end, SIZE, c[i].invalid);
         uint64_t twice = work(c[i].begin, c[i].middle, c[i].end, 2 * SIZE, c[i].invalid);
         tap_ok(once > SIZE / 2 && once < (uint64_t)TIMES * SIZE && twice < 2 * once + once / 10,
-               "line %zu: %.1f times its length is read, of twice the length %.1f times", i, (double)once / SIZE,
+               "line %zu: bytes read are %.1f times its length, at twice the length %.1f times", i, (double)once / SIZE,
                (double)twice / SIZE / 2);
     }
 }

@@ -1,6 +1,6 @@
-/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, invalid bytes in text, and bytes after a line; and reading
- * JSON from memory, on which it is based. Each line is placed at the very end of readable memory, and read several
- * times with different padding, which must make no difference. */
+/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, invalid bytes in text, and bytes after a line; and its basis,
+ * reading JSON from memory. Each line lies at the very end of readable memory, and is read several times with different
+ * padding, which must make no difference. */
 #include "input/jsonl.h"
 #include "tap.h"
 #include "json/json_escape.h"
@@ -33,7 +33,7 @@ static void make_guarded(void)
         must(NULL);
 }
 
-/* A copy of p[0 .. n) at the end of readable memory, followed only by JSON_READ_PAD bytes of repeated fill. */
+/* Copies p[0 .. n) to the end of readable memory, followed only by JSON_READ_PAD bytes of repeated fill. */
 static const unsigned char *at_the_end(const void *p, size_t n, const char *fill)
 {
     unsigned char *to = guarded + ROOM - JSON_READ_PAD - n;
@@ -87,7 +87,7 @@ static int visit(struct json_reader *r)
     }
 }
 
-/* Whether p[0 .. n) is JSON; -1: it depends on the padding, or on the functions used. */
+/* Whether p[0 .. n) is JSON; -1: this depends on the padding, or on the functions used. */
 static int is_json(const char *p, size_t n, bool lenient)
 {
     struct json_reader r = {0};
@@ -203,7 +203,7 @@ static void test_memory(void)
     }
 }
 
-/* The functions that read in one step do not go past the end, whatever comes after it. */
+/* Functions that read several tokens in one step must not read past the end, whatever follows it. */
 static void test_one_step(void)
 {
     static const char pair[] = "[[\"a\",\"b\"", member[] = "{\"a\":12";
@@ -212,13 +212,14 @@ static void test_one_step(void)
     struct str s[2];
     uint64_t v;
     json_read_memory(&r, at_the_end(pair, sizeof pair - 1, "]"), sizeof pair - 1, true, &e);
-    tap_ok(!json_read_array(&r) && !json_read_try_pair(&r, s), "a pair that would end after the end is none");
+    tap_ok(!json_read_array(&r) && !json_read_try_pair(&r, s), "a pair that ends beyond the end is refused");
     json_read_memory(&r, at_the_end(pair, sizeof pair - 1, "]"), sizeof pair, true, &e);
-    tap_ok(!json_read_array(&r) && json_read_try_pair(&r, s) && s[1].len == 1, "  one that ends there is one");
+    tap_ok(!json_read_array(&r) && json_read_try_pair(&r, s) && s[1].len == 1, "  a pair that ends there is read");
     json_read_memory(&r, at_the_end(member, sizeof member - 1, "}"), sizeof member - 1, true, &e);
-    tap_ok(!json_read_object(&r) && !json_read_try_member(&r, s, &v), "a number that may go on after the end is none");
+    tap_ok(!json_read_object(&r) && !json_read_try_member(&r, s, &v),
+           "a number that might continue beyond the end is refused");
     json_read_memory(&r, at_the_end(member, sizeof member - 1, "}"), sizeof member, true, &e);
-    tap_ok(!json_read_object(&r) && json_read_try_member(&r, s, &v) && v == 12, "  one that ends there is one");
+    tap_ok(!json_read_object(&r) && json_read_try_member(&r, s, &v) && v == 12, "  a number that ends there is read");
 }
 
 static void test_levels(void)
@@ -252,17 +253,17 @@ static void test_strings(void)
     json_read_memory(&r, p, sizeof json - 1, true, &e);
     tap_ok(json_read_array(&r) == 0 && json_read_item(&r) == 1 && json_read_string(&r, &s) == 0 &&
                str_equal(s, str_of("a\xC3\xA9\xFF\xF0\x9F\x99\x82\xFF")),
-           "lenient: a lone surrogate is a byte 0xFF, and a bad byte stays");
+           "lenient: a lone surrogate is a byte 0xFF, and an invalid byte is kept");
     tap_ok(json_read_item(&r) == 1 && json_read_string(&r, &s) == 0 && str_equal(s, str_of("plain")) &&
                s.p == p + sizeof json - 1 - 7,
            "a plain string is not copied");
     json_read_memory(&r, p, sizeof json - 1, true, &e);
     tap_ok(json_read_array(&r) == 0 && json_read_item(&r) == 1 && json_read_written(&r, &s) == 0 && s.p == p + 2 &&
                s.len == sizeof json - 1 - 13,
-           "a string as it is written");
+           "a string as written, with escapes");
     tap_ok(json_unescape(&text, s, &e) == 0 &&
                str_equal((struct str){text.p, text.len}, str_of("a\xC3\xA9\xFF\xF0\x9F\x99\x82\xFF")),
-           "  and what it means");
+           "  and without escapes");
     json_read_memory(&r, at_the_end("{\"a\":x}", 7, ""), 7, true, &e);
     tap_ok(json_read_skip(&r) < 0 && e.code == EX_DATAERR && !e.input[0] && e.offset == 5 &&
                strcmp(e.msg, "'x' where a value should be") == 0,
@@ -273,7 +274,7 @@ static void test_strings(void)
 
 /* ---- Lines ---- */
 
-/* Reads a line, with different bytes after it: the text in *text (borrowed), or the message if there is none. */
+/* Reads a line, with different bytes after it. The text goes to *text (*borrowed*), or the message to *e. */
 static enum jsonl_line read_line(const char *field, enum invalid_policy invalid, const char *p, size_t n,
                                  struct buf *text, struct err *e)
 {
@@ -301,7 +302,7 @@ static enum jsonl_line read_line(const char *field, enum invalid_policy invalid,
     }
     jsonl_free(&j);
     if (differ)
-        tap_ok(0, "%d kinds of padding change what becomes of %.*s", differ, (int)n, p);
+        tap_ok(0, "with %d kinds of padding, the result differs: %.*s", differ, (int)n, p);
     return first;
 }
 
@@ -310,7 +311,7 @@ static const struct {
     enum invalid_policy invalid;
     const char *line;
     size_t len;
-    const char *want; /* the text; NULL: not JSON, or no such string; "" with BLANK: not a document */
+    const char *want; /* the text; NULL: not JSON, or no string in that field */
     size_t want_len;
 } lines[] = {
 #define GOOD(about, field, invalid, line, want)                                                                        \
@@ -332,33 +333,32 @@ static const struct {
          "{\"a\":[1,{\"text\":\"no\"},[]],\"text\":\"one\",\"b\":{\"text\":\"no\"},\"c\":null,\"d\":true,\"e\":-1.5e9}",
          "one"),
     GOOD("a byte order mark", "text", E, "\xEF\xBB\xBF{\"text\":\"one\"}", "one"),
-    BAD("two of them", "text", E, "\xEF\xBB\xBF\xEF\xBB\xBF{\"text\":\"one\"}"),
+    BAD("two byte order marks", "text", E, "\xEF\xBB\xBF\xEF\xBB\xBF{\"text\":\"one\"}"),
     GOOD("escapes", "text", E, "{\"text\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20AC\\ud83d\\uDE42\"}",
          "\"\\/\b\f\n\r\tA\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82"),
     GOOD("\\u0000", "text", E, "{\"text\":\"a\\u0000b\",\"k\\u0000\":\"\\u0000\"}", "a\0b"),
     GOOD("a key with escapes", "text", E, "{\"t\\u0065xt\":\"one\"}", "one"),
-    GOOD("a key with NUL is another", "text", E, "{\"text\":\"one\",\"text\\u0000\":\"no\",\"\\u0000text\":\"no\"}",
-         "one"),
-    GOOD("keys of which one begins like the other", "text", E, "{\"text\":\"one\",\"texts\":\"no\",\"tex\":\"no\"}",
-         "one"),
-    BAD("a key in other case", "text", E, "{\"Text\":\"one\"}"),
-    GOOD("the last of two", "text", E, "{\"text\":\"no\",\"text\":\"one\"}", "one"),
-    GOOD("the last of two, one with escapes", "text", E, "{\"text\":\"no\",\"x\":1,\"te\\u0078t\":\"o\\u006ee\"}",
-         "one"),
-    BAD("the last is no string", "text", E, "{\"text\":\"no\",\"text\":7}"),
+    GOOD("a key with a NUL byte is another key", "text", E,
+         "{\"text\":\"one\",\"text\\u0000\":\"no\",\"\\u0000text\":\"no\"}", "one"),
+    GOOD("keys with a common prefix", "text", E, "{\"text\":\"one\",\"texts\":\"no\",\"tex\":\"no\"}", "one"),
+    BAD("a key in another case", "text", E, "{\"Text\":\"one\"}"),
+    GOOD("the last of two counts", "text", E, "{\"text\":\"no\",\"text\":\"one\"}", "one"),
+    GOOD("the last of two counts, one key has escapes", "text", E,
+         "{\"text\":\"no\",\"x\":1,\"te\\u0078t\":\"o\\u006ee\"}", "one"),
+    BAD("the last is not a string", "text", E, "{\"text\":\"no\",\"text\":7}"),
     BAD("the last is an object", "text", E, "{\"text\":\"no\",\"text\":{\"text\":\"no\"}}"),
     GOOD("the last is a string", "text", E, "{\"text\":7,\"text\":null,\"text\":\"one\"}", "one"),
 
     GOOD("a field in an object", "a.b", E, "{\"a\":{\"b\":\"one\",\"a\":\"no\"},\"b\":\"no\",\"a.b\":\"no\"}", "one"),
     GOOD("three levels", "a.b.c", E, "{\"a\":{\"b\":{\"x\":1,\"c\":\"one\"},\"c\":\"no\"},\"c\":\"no\"}", "one"),
-    BAD("the outer one alone", "a.b", E, "{\"a\":\"no\"}"),
-    BAD("it is an array", "a.b", E, "{\"a\":[{\"b\":\"no\"}]}"),
-    BAD("the last outer one has none", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":{}}"),
-    BAD("the last outer one is no object", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":\"b\"}"),
-    GOOD("the last outer one counts", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":7,\"a\":{\"b\":\"one\"}}", "one"),
-    GOOD("the last inner one of the last outer one", "a.b", E,
+    BAD("only the outer key", "a.b", E, "{\"a\":\"no\"}"),
+    BAD("the outer value is an array", "a.b", E, "{\"a\":[{\"b\":\"no\"}]}"),
+    BAD("the last outer object lacks the key", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":{}}"),
+    BAD("the last outer value is not an object", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":\"b\"}"),
+    GOOD("the last outer object counts", "a.b", E, "{\"a\":{\"b\":\"no\"},\"a\":7,\"a\":{\"b\":\"one\"}}", "one"),
+    GOOD("the last inner value of the last outer object counts", "a.b", E,
          "{\"a\":{\"b\":\"no\"},\"a\":{\"b\":\"no\",\"b\":\"one\",\"c\":\"b\"},\"c\":{\"b\":\"no\"}}", "one"),
-    BAD("the last middle one has none", "a.b.c", E, "{\"a\":{\"b\":{\"c\":\"no\"},\"b\":{\"d\":1}}}"),
+    BAD("the last middle object lacks the key", "a.b.c", E, "{\"a\":{\"b\":{\"c\":\"no\"},\"b\":{\"d\":1}}}"),
     GOOD("an object in between does not count", "a.b.c", E,
          "{\"a\":{\"x\":{\"c\":\"no\"},\"b\":{\"c\":\"one\"},\"y\":{\"b\":{\"c\":\"no\"}}}}", "one"),
     GOOD("names may be the same", "a.a", E, "{\"a\":{\"a\":\"one\"}}", "one"),
@@ -368,44 +368,44 @@ static const struct {
     BAD("no object", "text", E, "[\"text\"]"),
     BAD("a string", "text", E, "\"text\""),
     BAD("NaN", "text", E, "{\"text\":\"x\",\"n\":NaN}"),
-    BAD("what follows is wrong", "text", E, "{\"text\":\"x\"}}"),
-    BAD("what follows in the object is wrong", "text", E, "{\"text\":\"x\",\"b\":tru}"),
-    BAD("it ends too early", "text", E, "{\"text\":\"x\""),
-    BAD("it ends in the text", "text", E, "{\"text\":\"x"),
+    BAD("text after the object", "text", E, "{\"text\":\"x\"}}"),
+    BAD("a bad value later in the object", "text", E, "{\"text\":\"x\",\"b\":tru}"),
+    BAD("the object is cut off", "text", E, "{\"text\":\"x\""),
+    BAD("the text is cut off", "text", E, "{\"text\":\"x"),
     BAD("a tab in the text", "text", E, "{\"text\":\"\t\"}"),
     BAD("a NUL byte in the text", "text", E, "{\"text\":\"\0\"}"),
     BAD("a NUL byte after a number", "text", E, "{\"n\":7\0,\"text\":\"x\"}"),
-    BAD("a NUL byte after all", "text", E, "{\"text\":\"x\"}\0"),
-    BAD("no such escape in a value that is replaced", "text", E, "{\"text\":\"\\x\",\"text\":\"x\"}"),
-    BAD("no such escape elsewhere", "text", E, "{\"text\":\"x\",\"x\":\"\\u123\"}"),
+    BAD("a NUL byte at the end", "text", E, "{\"text\":\"x\"}\0"),
+    BAD("an invalid escape in a value that is replaced", "text", E, "{\"text\":\"\\x\",\"text\":\"x\"}"),
+    BAD("an invalid escape elsewhere", "text", E, "{\"text\":\"x\",\"x\":\"\\u123\"}"),
 
     GOOD("a lone surrogate", "text", R, "{\"text\":\"a\\ud800b\"}",
          "a\xFF"
          "b"),
-    GOOD("three of them, and a pair", "text", S, "{\"text\":\"\\udc00\\ud83d\\ud83d\\ude42\\ud800\"}",
+    GOOD("three lone surrogates, and a pair", "text", S, "{\"text\":\"\\udc00\\ud83d\\ud83d\\ude42\\ud800\"}",
          "\xFF\xFF\xF0\x9F\x99\x82\xFF"),
     GOOD("a lone surrogate elsewhere", "text", E,
          "{\"x\":\"\\ud800\",\"\\udc00\":1,\"text\":\"\\ud800\",\"text\":\"one\"}", "one"),
     BAD("a lone surrogate in a key", "text", S, "{\"te\\ud800xt\":\"no\"}"),
     GOOD("invalid UTF-8 is one byte for each maximal subpart", "text", R,
          "{\"text\":\"a\xFF\xE2\x82\xF0\x9F\x99x\xED\xA0\x80\"}", "a\xFF\xFF\xFFx\xFF\xFF\xFF"),
-    GOOD("  also to be left out", "text", S, "{\"text\":\"a\xFF\xE2\x82\xF0\x9F\x99x\xED\xA0\x80\"}",
+    GOOD("  with --invalid=skip, too", "text", S, "{\"text\":\"a\xFF\xE2\x82\xF0\x9F\x99x\xED\xA0\x80\"}",
          "a\xFF\xFF\xFFx\xFF\xFF\xFF"),
-    GOOD("  and next to escapes", "text", R, "{\"text\":\"\xE2\x82\\u00ac\xAC\\ud800\xFF\"}",
+    GOOD("  next to escapes, too", "text", R, "{\"text\":\"\xE2\x82\\u00ac\xAC\\ud800\xFF\"}",
          "\xFF\xC2\xAC\xFF\xFF\xFF"),
-    GOOD("  in an empty text", "text", R, "{\"x\":\"\xFF\",\"text\":\"\"}", ""),
-    BAD("invalid UTF-8 between tokens is no JSON", "text", R, "{\"text\":\"x\"\xFF}"),
-    GOOD("  but may be left out", "text", S,
+    GOOD("  elsewhere, and the text is empty", "text", R, "{\"x\":\"\xFF\",\"text\":\"\"}", ""),
+    BAD("invalid UTF-8 between tokens is not JSON", "text", R, "{\"text\":\"x\"\xFF}"),
+    GOOD("  but it may be skipped", "text", S,
          "\xFF{\xE2\x82\"text\"\xFF:\xFF\"x\"\xFF,\"n\":1\xFF"
          "2,\"b\":tr\x80ue}\xFF",
          "x"),
-    BAD("  and what is left out joins nothing to JSON that is none", "text", S,
+    BAD("  and skipping it does not join bytes to valid JSON", "text", S,
         "{\"text\":\"x\",\"n\":0\xFF"
         "1}"),
     BAD("invalid UTF-8 in a key", "text", R, "{\"te\xFFxt\":\"x\"}"),
-    GOOD("  is left out", "text", S, "{\"te\xFFxt\xE2\x82\" \xFF :\"x\"}", "x"),
+    GOOD("  is skipped", "text", S, "{\"te\xFFxt\xE2\x82\" \xFF :\"x\"}", "x"),
     BAD("invalid UTF-8 after a backslash", "text", S, "{\"text\":\"\\\xFFn\"}"),
-    BAD("a field that is no UTF-8 is no key's", "\xFF", R, "{\"\xFF\":\"x\",\"\\ud800\":\"x\"}"),
+    BAD("a field of invalid UTF-8 matches no key", "\xFF", R, "{\"\xFF\":\"x\",\"\\ud800\":\"x\"}"),
     GOOD("noncharacters are text", "text", R, "{\"text\":\"\xEF\xB7\x90\\ufdd0\xFF\"}", "\xEF\xB7\x90\xEF\xB7\x90\xFF"),
 };
 
@@ -427,10 +427,11 @@ static void test_lines(void)
     int n = 0;
     for (size_t i = 0; i < sizeof blank / sizeof blank[0]; i++)
         n += read_line("text", INVALID_REPLACE, blank[i], strlen(blank[i]), &text, &e) != JSONL_BLANK;
-    tap_ok(n == 0, "blank lines are no documents");
+    tap_ok(n == 0, "blank lines are not documents");
     tap_ok(read_line("text", INVALID_SKIP, " \xFF \x80\n", 5, &text, &e) == JSONL_BLANK,
-           "  nor what is left out whole");
-    tap_ok(read_line("text", INVALID_REPLACE, " \xFF \x80\n", 5, &text, &e) == JSONL_BAD, "  but only then");
+           "  nor are lines from which everything is skipped");
+    tap_ok(read_line("text", INVALID_REPLACE, " \xFF \x80\n", 5, &text, &e) == JSONL_BAD,
+           "  but other invalid lines are errors");
     tap_ok(read_line("text", INVALID_ERROR, "{\"text\":\"\\ud800\"}", 17, &text, &e) == JSONL_ERROR &&
                e.code == EX_DATAERR && strcmp(e.msg, "a lone surrogate in the text; see --invalid") == 0,
            "a lone surrogate in the text may be an error");
@@ -438,13 +439,13 @@ static void test_lines(void)
     tap_ok(strcmp(e.msg, "not JSON ('x' where a value should be, at byte 9 of the line)") == 0, "%s", e.msg);
     read_line("text", INVALID_ERROR, "\xEF\xBB\xBF{\"text\": x}", 14, &text, &e);
     tap_ok(strcmp(e.msg, "not JSON ('x' where a value should be, at byte 12 of the line)") == 0,
-           "  a byte order mark counts");
+           "  a byte order mark is included in the offset");
     read_line("a.b", INVALID_ERROR, "{}", 2, &text, &e);
     tap_ok(strcmp(e.msg, "no string at \"a.b\"") == 0, "%s", e.msg);
     buf_free(&text);
 }
 
-/* One struct for many lines: the state left by one line makes no difference to the next. */
+/* One struct for many lines: the state that one line leaves does not affect the next. */
 static void test_one_after_another(void)
 {
     struct jsonl j;
@@ -465,12 +466,12 @@ static void test_one_after_another(void)
         bad += line == JSONL_TEXT && !str_equal(got, str_of(k == 3 ? "o\xFFne" : "one"));
     }
     jsonl_free(&j);
-    tap_ok(bad == 0, "one line after another");
+    tap_ok(bad == 0, "one line after another with the same struct");
 }
 
 /* ---- Time and depth ---- */
 
-/* A line of LINE_SIZE bytes, begin middle middle ... end, is read within SECONDS; otherwise the alarm ends the test. */
+/* Reads a line of LINE_SIZE bytes, begin middle middle ... end, within SECONDS; otherwise the alarm ends the test. */
 static void test_long(const char *about, const char *field, enum invalid_policy invalid, const char *begin,
                       const char *middle, const char *end, enum jsonl_line want)
 {
@@ -516,11 +517,11 @@ static void test_long_lines(void)
               JSONL_TEXT);
     test_long("other keys", "a.b", e, "{", "\"b\":{\"a\":[\"a\",{}]},", "\"a\":{\"b\":\"x\"}}", JSONL_TEXT);
     test_long("arrays of 1000 levels", "text", e, "{\"x\":[", deep, "0],\"text\":\"x\"}", JSONL_TEXT);
-    test_long("levels without end", "text", e, "{\"text\":", "[", "", JSONL_BAD);
-    test_long("objects without end", "text", e, "", "{\"text\":", "", JSONL_BAD);
-    test_long("objects without end at the field", names, e, "", "{\"a\":", "", JSONL_BAD);
+    test_long("endless nested arrays", "text", e, "{\"text\":", "[", "", JSONL_BAD);
+    test_long("endless nested objects", "text", e, "", "{\"text\":", "", JSONL_BAD);
+    test_long("endless nested objects on the field's path", names, e, "", "{\"a\":", "", JSONL_BAD);
     test_long("digits", "text", e, "{\"x\":", "0123456789", ",\"text\":\"x\"}", JSONL_BAD);
-    test_long("digits that are a number", "text", e, "{\"x\":1", "0123456789", ",\"text\":\"x\"}", JSONL_TEXT);
+    test_long("digits that form a valid number", "text", e, "{\"x\":1", "0123456789", ",\"text\":\"x\"}", JSONL_TEXT);
     test_long("white space", "text", s, "{\"text\":\"\xFF\"", "   \t", "}", JSONL_TEXT);
     test_long("invalid UTF-8 in the text", "text", r, "{\"text\":\"", "a\xFF\xE2\x82", "\"}", JSONL_TEXT);
     test_long("invalid UTF-8 in the text, skipped", "text", s, "{\"text\":\"", "a\xFF\xE2\x82", "\"}", JSONL_TEXT);

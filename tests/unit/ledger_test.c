@@ -1,6 +1,5 @@
-/* ledger_test.c - wire/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, incomplete
- * and overlapping, compared with a model that keeps a flag for each byte.
- */
+/* ledger_test.c - wire/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, incomplete and
+ * overlapping, compared with a model that has a flag for each byte. */
 #include "base/io/input.h"
 #include "random.h"
 #include "tap.h"
@@ -22,7 +21,7 @@ enum { BYTES = 60, SOURCES = 2, BATCHES_MAX = 12, RECORDS_MAX = 400 };
 
 static const unsigned char run_id[ID_LEN] = "the only run...";
 
-/* A record, and the batch it belongs to (-1: none). */
+/* A record, and its batch (-1: none). */
 struct piece {
     struct buf bytes;
     int batch;
@@ -36,7 +35,7 @@ struct stream {
 /* The bytes that a batch covers: flags by source and byte. */
 struct covered {
     bool has[SOURCES][BYTES];
-    size_t n_records, n_left; /* of the batch; those not yet given to the ledger */
+    size_t n_records, n_left; /* records of the batch; those not yet passed to the ledger */
 };
 
 static struct err e;
@@ -49,7 +48,7 @@ static void must(bool good)
     }
 }
 
-/* Appends the records in a file, read from its start. */
+/* Appends the records of a file, read from its start. */
 static void add_records(struct stream *s, int fd, int batch)
 {
     char path[40];
@@ -73,7 +72,7 @@ static struct buf encoded_rules(const char *pattern)
     return b;
 }
 
-/* Writes the ranges of the covered bytes. */
+/* Converts the covered bytes to ranges; returns their number. */
 static size_t ranges_of(const struct covered *c, struct commit_range *range)
 {
     size_t n = 0;
@@ -86,7 +85,7 @@ static size_t ranges_of(const struct covered *c, struct commit_range *range)
     return n;
 }
 
-/* Adds a batch that counts the pretoken "S:I" for each byte I of source S that it covers, and a long one. */
+/* Adds a batch that counts the pretoken "S:I" for each byte I of source S that it covers, and a long pretoken. */
 static void add_batch(struct stream *s, int number, struct covered *c, const char *pattern)
 {
     static unsigned char long_one[9000];
@@ -140,7 +139,7 @@ static void stream_free(struct stream *s)
     s->n = 0;
 }
 
-/* The counts that the ledger took: of "S:I" by source and byte. */
+/* The counts that the ledger took, of "S:I" by source and byte. */
 struct taken {
     int count[SOURCES][BYTES];
     int long_ones;
@@ -162,7 +161,7 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *wh
     return 0;
 }
 
-/* Gives one record to the ledger, as a reader does. */
+/* Passes one record to the ledger, as a reader does. */
 static int put_piece(struct ledger *l, const struct piece *p, struct err *why)
 {
     int fd = memfd_create("record", MFD_CLOEXEC), rc;
@@ -187,7 +186,7 @@ static void shuffle(size_t *order, size_t n)
     }
 }
 
-/* The rule, applied to flags: a batch counts if none of its bytes is covered. Returns whether it does. */
+/* The rule, applied to flags: a batch counts if none of its bytes is covered yet. Returns whether it counts. */
 static bool model_take(struct covered *all, const struct covered *b)
 {
     for (int s = 0; s < SOURCES; s++)
@@ -200,7 +199,7 @@ static bool model_take(struct covered *all, const struct covered *b)
     return true;
 }
 
-/* Random batches, records shuffled, some repeated, some lost. */
+/* Random batches, their records shuffled, some repeated, some lost. */
 static bool one_round(void)
 {
     static struct stream s;
@@ -259,10 +258,10 @@ static void test_any_order(void)
     for (int i = 0; i < 400; i++)
         wrong += !one_round();
     tap_ok(wrong == 0,
-           "400 streams, shuffled, with records twice and lost: each byte counts once, and what is complete is known");
+           "400 shuffled streams, with repeated and lost records: each byte counts once, and completeness is detected");
 }
 
-/* Gives all of a stream to a ledger; returns the first error of ledger_put, or 0. */
+/* Passes a whole stream to a ledger; returns the first error of ledger_put, or 0. */
 static int give_all(struct ledger *l, struct batch_stores *stores, struct taken *taken, struct stream *s,
                     struct err *why)
 {
@@ -295,13 +294,13 @@ static void test_messages(void)
     must(!give_all(&l, &stores, &taken, &s, &e));
     tap_ok(ledger_finish(&l, "do it again", &e) && e.code == EX_TEMPFAIL &&
                !strcmp(e.msg, "b.txt: bytes 10-59 were never counted; do it again"),
-           "what is missing is named, and what can be done");
+           "the message names the missing range and the remedy");
     ledger_free(&l);
 
     all_of(&b, 1, 10, BYTES);
     add_batch(&s, 1, &b, "cl100k");
     tap_ok(give_all(&l, &stores, &taken, &s, &e) && e.code == EX_DATAERR && strstr(e.msg, "(the pattern differs)"),
-           "batches under other rules are refused");
+           "batches with other rules are refused");
     ledger_free(&l);
 
     struct failure f = {run_id, 1, 20, EX_DATAERR, str_of("b.txt: byte 20: bad")};
@@ -313,20 +312,20 @@ static void test_messages(void)
     s.piece[s.n++] = (struct piece){record, -1};
     must(!give_all(&l, &stores, &taken, &s, &e));
     tap_ok(ledger_finish(&l, "", &e) && e.code == EX_DATAERR && !strcmp(e.msg, "b.txt: byte 20: bad"),
-           "the failure of a part that nobody counted is repeated");
+           "the failure record of a part that was never counted is reported");
     ledger_free(&l);
     add_batch(&s, 1, &b, "gpt2");
     must(!give_all(&l, &stores, &taken, &s, &e));
-    tap_ok(ledger_finish(&l, "", &e) == 0 && l.n_batches == 2, "a later success makes up for it");
+    tap_ok(ledger_finish(&l, "", &e) == 0 && l.n_batches == 2, "a later success replaces the failure");
     ledger_free(&l);
     stream_free(&s);
     must(!give_all(&l, &stores, &taken, &s, &e));
     tap_ok(ledger_finish(&l, "", &e) && e.code == EX_TEMPFAIL && strstr(e.msg, "no records arrived"),
-           "nothing is incomplete");
+           "an empty stream is incomplete");
     ledger_free(&l);
 }
 
-/* Extensions that may be skipped are skipped; others are refused, by name. */
+/* Extensions that may be skipped are skipped; others are refused, and the message names them. */
 static void test_extensions(void)
 {
     struct rules rules = {0};
@@ -336,12 +335,12 @@ static void test_extensions(void)
         int rc = rules_get(&rules, (struct str){b.p, b.len}, &e);
         if (needed)
             tap_ok(rc && e.code == EX_DATAERR && strstr(e.msg, "\"weights\""),
-                   "an extension that must be known is refused by name");
+                   "an unknown required extension is refused, with its name");
         else
-            tap_ok(rc == 0 && str_equal(rules.pattern, str_of("gpt2")), "an extension that may be skipped is");
+            tap_ok(rc == 0 && str_equal(rules.pattern, str_of("gpt2")), "an unknown optional extension is skipped");
         rules_free(&rules);
         must(!buf_put_byte(&b, 0, &e));
-        tap_ok(rules_get(&rules, (struct str){b.p, b.len}, &e) != 0, "an extension without a name is damaged");
+        tap_ok(rules_get(&rules, (struct str){b.p, b.len}, &e) != 0, "an extension without a name is an error");
         rules_free(&rules);
         buf_free(&b);
     }

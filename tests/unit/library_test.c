@@ -1,7 +1,6 @@
-/* library_test.c - the C library: encoding, decoding, tokens, errors; and from several threads at once, also under the
- * thread sanitizer (make check-threads). That its ids are those of bpe-encode, by models of all forms, is tested in
- * tests/python.
- */
+/* library_test.c - the C library: encoding, decoding, tokens, errors, and use from several threads at the same time,
+ * also under the thread sanitizer (make check-threads). tests/python checks that its ids are those of bpe-encode, with
+ * models in all formats. */
 #include "base/sys/buf.h"
 #include "library/bpetools.h"
 #include "pretok/byte_level.h"
@@ -34,7 +33,7 @@ static void put_char(unsigned char byte)
         abort();
 }
 
-/* All bytes; th, the, and a space before it; a special token, and one that is added, but not special. */
+/* A model with all bytes; "th", "the" and " the"; a special token, and an added token that is not special. */
 static void make_model(void)
 {
     put("{\"added_tokens\":[");
@@ -86,18 +85,18 @@ static void test_encode(const bpe_tokenizer *t)
            "  empty");
     tap_ok(ENCODES(t, "the<|endoftext|><mark>the", BPE_SPECIAL_TOKEN, 257, EOT, MARK, 257), "  with special tokens");
     tap_ok(ENCODES(t, "a<mark>b", BPE_SPECIAL_TEXT, 'a', MARK, 'b'),
-           "  that are text: an added one that is not special");
+           "  special tokens as text: not an added token that is not special");
     ptrdiff_t n = bpe_encode(t, "<|endoftext|>", 13, BPE_SPECIAL_TEXT, ids, ROOM);
     tap_ok(n > 1 && bpe_decode(t, ids, (size_t)n, 0, text, ROOM) == 13 && !memcmp(text, "<|endoftext|>", 13),
-           "  and one that is");
+           "  but one that is special");
     tap_ok(bpe_encode(t, "the the<mark>", 13, BPE_SPECIAL_TOKEN, few, 1) == 3 && few[0] == 257 && few[1] == 7,
-           "  with less room than it needs");
+           "  with too little space for ids");
     tap_ok(bpe_decode(t, (const uint32_t[]){257, THE, EOT, MARK}, 4, 1, text, ROOM) == 13 &&
                !memcmp(text, "the the<mark>", 13),
-           "decoding, without special tokens");
+           "decoding, special tokens left out");
     memset(text, 'x', 4);
     tap_ok(bpe_decode(t, (const uint32_t[]){257, THE}, 2, 0, text, 3) == 7 && !memcmp(text, "thex", 4),
-           "  with less room than it needs");
+           "  with too little space for bytes");
     tap_ok(bpe_decode(t, NULL, 0, 0, NULL, 0) == 0, "  of nothing");
 }
 
@@ -107,16 +106,18 @@ static void test_tokens(const bpe_tokenizer *t)
     size_t n;
     const struct bpe_added *added = bpe_added_tokens(t, &n);
     tap_ok(bpe_vocab_size(t) == N_IDS, "the vocabulary's size");
-    tap_ok(bpe_token_bytes(t, THE, s, sizeof s) == 4 && !memcmp(s, " the", 4), "the bytes of a token");
+    tap_ok(bpe_token_bytes(t, THE, s, sizeof s) == 4 && !memcmp(s, " the", 4), "a token: its bytes");
     tap_ok(bpe_token_name(t, THE, s, sizeof s) == 5 && !memcmp(s, "\304\240the", 5), "  and its name");
     tap_ok(bpe_id_of_bytes(t, " the", 4) == THE && bpe_id_of_name(t, "\304\240the", 5) == THE, "  and its id");
-    tap_ok(bpe_id_of_bytes(t, "\304\240the", 5) == -1 && bpe_id_of_name(t, " the", 4) == -1, "  each by that alone");
-    tap_ok(bpe_id_of_bytes(t, "<mark>", 6) == MARK && bpe_id_of_name(t, "<mark>", 6) == MARK, "an added token's");
+    tap_ok(bpe_id_of_bytes(t, "\304\240the", 5) == -1 && bpe_id_of_name(t, " the", 4) == -1,
+           "  bytes and name are distinct");
+    tap_ok(bpe_id_of_bytes(t, "<mark>", 6) == MARK && bpe_id_of_name(t, "<mark>", 6) == MARK,
+           "  the id of an added token");
     tap_ok(bpe_id_of_bytes(t, "", 0) == -1 && bpe_id_of_name(t, "", 0) == -1, "  of nothing");
     tap_ok(n == 2 && added[0].id == EOT && added[0].special && added[1].id == MARK && !added[1].special &&
                added[1].len == 6 && !memcmp(added[1].text, "<mark>", 6),
            "the added tokens");
-    tap_ok(bpe_eos_id(t) == EOT && bpe_pad_id(t) == -1, "the token that ends a text, and none that pads");
+    tap_ok(bpe_eos_id(t) == EOT && bpe_pad_id(t) == -1, "the end-of-text token, and no padding token");
 }
 
 static int fails(int code, uint64_t text, uint64_t offset, const char *message)
@@ -138,16 +139,16 @@ static void test_errors(const bpe_tokenizer *t)
     bad[7] = (struct bpe_text){"the\xFF", 4};
     bad[290] = (struct bpe_text){"\xC3", 1};
     tap_ok(!bpe_open("no/such/file", NULL, NULL) && fails(EX_NOINPUT, BPE_UNKNOWN, BPE_UNKNOWN, "no/such/file: "),
-           "a file that is missing");
+           "a missing file");
     tap_ok(!bpe_open_memory("{}", 2, "abc", NULL, NULL) && fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "abc: "),
-           "contents that are no model");
+           "contents that are not a model");
     tap_ok(!bpe_open_memory(NULL, 0, "abc", NULL, NULL) && fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "empty"),
            "  none");
     tap_ok(!bpe_open_memory(json.p, json.len, "abc", "nope", NULL) && fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "nope"),
-           "a pattern that is none");
+           "an unknown pattern");
     tap_ok(!bpe_open_memory("YQ== 0\n\n?? 1\n", 13, "abc.tiktoken", NULL, NULL) &&
                fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "abc.tiktoken: line 3: ") && bpe_last_error()->line == 3,
-           "a line of a file");
+           "an error in a line of a file");
     tap_ok(!bpe_open("-", NULL, NULL) && fails(EX_USAGE, BPE_UNKNOWN, BPE_UNKNOWN, "./-"), "standard input");
     for (int special = -1; special < 4; special += 4)
         tap_ok(bpe_encode(t, "ab", 2, (enum bpe_special)special, ids, ROOM) == -1 &&
@@ -159,24 +160,24 @@ static void test_errors(const bpe_tokenizer *t)
            "invalid UTF-8");
     tap_ok(bpe_encode(t, "ab<|endoftext|>", 15, BPE_SPECIAL_ERROR, ids, ROOM) == -1 &&
                fails(EX_DATAERR, BPE_UNKNOWN, 2, "text: byte 2: special token <|endoftext|> in the text"),
-           "a special token, if that is an error");
+           "a special token with BPE_SPECIAL_ERROR");
     for (unsigned threads = 0; threads < 4; threads++)
         tap_ok(bpe_encode_batch(t, bad, TEXTS, 0, threads, &b) == -1 && !b.ids && !b.offset &&
                    fails(EX_DATAERR, 7, 3, "text 7: byte 3: invalid UTF-8"),
-               "the first text of several, %u threads", threads);
+               "the first bad text of several, %u threads", threads);
     tap_ok(bpe_decode(t, (const uint32_t[]){'a', N_IDS}, 2, 0, NULL, 0) == -1 &&
                fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "id 261 at index 1"),
-           "an id that has no token");
+           "an id without a token");
     tap_ok(bpe_token_bytes(t, N_IDS, NULL, 0) == -1 && bpe_token_name(t, UINT32_MAX, NULL, 0) == -1, "  asked for");
     tap_ok(ENCODES(t, "the<mark>", BPE_SPECIAL_ERROR, 257, MARK),
-           "after that it works as before; an added one that is not special is no error");
+           "after errors it works as before; an added token that is not special is not an error");
 }
 
 /* ---- Many and long texts ---- */
 
 static struct bpe_text texts[TEXTS];
 
-/* Lines of words, of which one in eight is long; the last line of a text ends with a letter. */
+/* Texts of random words; one text in eight is long. */
 static void make_texts(void)
 {
     static const char *const words[] = {"the",    " the",          " t",       "h",  "\n\na",
@@ -190,7 +191,7 @@ static void make_texts(void)
     }
 }
 
-/* The same as a text at a time. */
+/* Whether the batch equals encoding one text at a time. */
 static int is_batch(const bpe_tokenizer *t, const struct bpe_batch *b, enum bpe_special special)
 {
     static _Thread_local uint32_t ids[16384];
@@ -214,7 +215,7 @@ static void test_batch(const bpe_tokenizer *t)
     bpe_batch_free(&b);
 }
 
-/* A text longer than what is encoded at a time has the ids of its lines. */
+/* A text longer than the encoder's block has the ids of its lines. */
 static void test_long(const bpe_tokenizer *t)
 {
     enum { LONG = 3 << 20 };
@@ -241,13 +242,14 @@ static void test_long(const bpe_tokenizer *t)
         at += len;
     }
     tap_ok(good && n == (size_t)all, "a long text has the ids of its lines");
-    /* Of what is one pretoken, no part can be encoded before the rest. */
+    /* The text is now a single pretoken, so no part can be encoded before the rest. */
     memset(text.p, 'x', text.len);
-    tap_ok(bpe_encode(t, (char *)text.p, text.len, 0, whole, 2 * LONG) == (ptrdiff_t)text.len, "  also a long word");
+    tap_ok(bpe_encode(t, (char *)text.p, text.len, 0, whole, 2 * LONG) == (ptrdiff_t)text.len,
+           "  so has a single long word");
     text.p[text.len - 1] = 0xFF;
     tap_ok(bpe_encode(t, (char *)text.p, text.len, 0, whole, 2 * LONG) == -1 &&
                fails(EX_DATAERR, BPE_UNKNOWN, text.len - 1, "invalid UTF-8"),
-           "  and the place of an error in it");
+           "  and an error in it has its offset");
     buf_free(&text);
 }
 
@@ -256,7 +258,7 @@ static void test_long(const bpe_tokenizer *t)
 static const bpe_tokenizer *shared;
 static atomic_int bad, stop;
 
-/* Encodes and decodes by the shared tokenizer, and opens others. */
+/* Encodes and decodes with the shared tokenizer, and opens others. */
 static void *use(void *ctx)
 {
     const size_t number = (size_t)ctx;
@@ -306,7 +308,7 @@ static void *open_and_close(void *ctx)
     return NULL;
 }
 
-/* Before all else: what is made when it is first needed is made here. */
+/* Runs first: everything that is made at first use is made in these threads. */
 static void test_opening(void)
 {
     pthread_t thread[4];
@@ -327,8 +329,8 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* AddressSanitizer's own allocator may be locked in such a process, for ever; the C library's is not. The thread
- * sanitizer does not know threads of one. */
+/* AddressSanitizer's own allocator may remain locked in a forked process forever; the C library's does not. The thread
+ * sanitizer does not support threads in a forked process. */
 #ifdef __SANITIZE_ADDRESS__
 enum { FORKS = 0 };
 #else
@@ -359,7 +361,7 @@ static void test_fork(void)
     }
     atomic_store(&stop, 1);
     pthread_join(thread, NULL);
-    tap_ok(good == FORKS && atomic_load(&bad) == 0, "%d children that begin while a thread encodes", FORKS);
+    tap_ok(good == FORKS && atomic_load(&bad) == 0, "%d processes forked while a thread encodes", FORKS);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* memory_test.c - the limits of control groups, in an artificial /proc and /sys; and those of the process. */
+/* memory_test.c - the memory limits of control groups, with files as in /proc and /sys, and those of the process. */
 #include "../unit/tap.h"
 #include "base/sys/memory.h"
 
@@ -14,7 +14,7 @@
 
 static const char *root;
 
-/* Writes a file below the root, and creates its directories. */
+/* Writes a file below the root; creates its directories first. */
 static void put(const char *path, const char *text)
 {
     char full[PATH_MAX];
@@ -48,47 +48,47 @@ static void test_version_2(void)
     put("/sys/fs/cgroup/user/job/memory.max", "3000000000\n");
     is(3000000000u, "the group's own limit");
     put("/sys/fs/cgroup/user/memory.max", "2000000000\n");
-    is(2000000000u, "that of the group above it, if it is smaller");
+    is(2000000000u, "the parent group's limit, if it is smaller");
     put("/sys/fs/cgroup/user/job/memory.max", "1000000000\n");
-    is(1000000000u, "or its own again");
+    is(1000000000u, "the group's own limit, if that is smaller");
     put("/sys/fs/cgroup/user/job/memory.high", "900000000\n");
-    is(900000000u, "where the kernel begins to slow it down is a limit, too");
+    is(900000000u, "memory.high, at which the kernel throttles, is a limit, too");
     put("/sys/fs/cgroup/memory.max", "800000000\n");
-    is(800000000u, "that of the topmost group");
+    is(800000000u, "the limit of the root group");
     put("/proc/self/cgroup", "0::/\n");
-    is(800000000u, "which a container may be in");
+    is(800000000u, "the same in a container, whose group appears as the root");
     put("/proc/self/cgroup", "0::/../elsewhere\n");
     put("/sys/fs/cgroup/memory.max", "nonsense\n");
-    is(UINT64_MAX, "what is no number does not limit");
+    is(UINT64_MAX, "not a number: no limit");
     put("/sys/fs/cgroup/memory.max", "\n");
-    is(UINT64_MAX, "nor does an empty line");
+    is(UINT64_MAX, "an empty line: no limit");
     put("/sys/fs/cgroup/memory.max", "99999999999999999999\n");
-    is(UINT64_MAX, "nor what is too large");
+    is(UINT64_MAX, "a number that is too large: no limit");
     put("/proc/self/cgroup", "");
-    is(UINT64_MAX, "nor an empty list of groups");
+    is(UINT64_MAX, "an empty list of groups: no limit");
     put("/proc/self/cgroup", "what is this\n:\n::\n0:\n");
-    is(UINT64_MAX, "nor lines of another form");
+    is(UINT64_MAX, "malformed lines: no limit");
 }
 
 static void test_version_1(void)
 {
     put("/proc/self/cgroup", "9:name=systemd:/job\n4:memory:/job/task\n1:cpu,cpuacct:/job\n0::/\n");
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    is(9223372036854771712u, "version 1: what stands for no limit is a large one");
+    is(9223372036854771712u, "version 1: \"no limit\" is a very large number");
     put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "500000000\n");
-    is(500000000u, "version 1: the group above, where the own one is not to be seen");
+    is(500000000u, "version 1: the parent group's limit, if the group's own is not visible");
     put("/sys/fs/cgroup/memory/job/task/memory.limit_in_bytes", "400000000\n");
-    is(400000000u, "version 1: the own one");
+    is(400000000u, "version 1: the group's own limit");
     put("/proc/self/cgroup", "2:cpuset,memory,pids:/job/task\n");
-    is(400000000u, "version 1: memory among other controllers");
+    is(400000000u, "version 1: memory listed with other controllers");
     put("/proc/self/cgroup", "2:memoryless,nomemory:/job/task\n");
-    is(UINT64_MAX, "version 1: other controllers do not count");
+    is(UINT64_MAX, "version 1: other controllers are ignored");
     put("/sys/fs/cgroup/memory.max", "300000000\n");
     put("/proc/self/cgroup", "2:memory:/job/task\n0::/\n");
-    is(300000000u, "both versions: the smaller one");
+    is(300000000u, "both versions: the smaller limit");
 }
 
-/* memory_limit in a process that has a limit: RLIMIT_DATA, or RLIMIT_AS. */
+/* The result of memory_limit in a process with a limit: RLIMIT_DATA if data, otherwise RLIMIT_AS. */
 __attribute__((unused)) static uint64_t limit_with(bool data, rlim_t soft)
 {
     uint64_t got = 0;
@@ -128,12 +128,12 @@ int main(void)
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     tap_ok(system(command) == 0, "the files are removed");
     uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    tap_ok(memory_limit() > 0 && memory_limit() <= all, "no more than the machine has");
-    tap_ok(memory_limit() <= memory_cgroup_limit(""), "no more than the control group may");
-#ifndef __SANITIZE_ADDRESS__ /* its shadow memory is larger than any limit */
+    tap_ok(memory_limit() > 0 && memory_limit() <= all, "at most the machine's memory");
+    tap_ok(memory_limit() <= memory_cgroup_limit(""), "at most the control group's limit");
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer's shadow memory is larger than any limit */
     const rlim_t min = (rlim_t)60 << 20;
-    tap_ok(limit_with(true, min) == min, "no more than RLIMIT_DATA allows");
-    tap_ok(limit_with(false, min) == min, "no more than RLIMIT_AS allows");
+    tap_ok(limit_with(true, min) == min, "RLIMIT_DATA is a limit");
+    tap_ok(limit_with(false, min) == min, "RLIMIT_AS is a limit");
 #endif
     return tap_done();
 }

@@ -1,5 +1,5 @@
-/* model_convert_test.c - models converted from every format to every format: the files, the models read from them, what
- * is refused and why, and the fingerprint. */
+/* model_convert_test.c - models converted from every format to every format: the files, the models read from them, the
+ * refused conversions and their reasons, and the fingerprint. */
 #include "base/io/fd.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
@@ -25,7 +25,7 @@
 
 static char dir[] = "/tmp/model_convert_test.XXXXXX";
 
-/* Ends the test if something fails that is not tested here. */
+/* Ends the test if a step fails that is not itself under test. */
 static void need(int good, const struct err *e)
 {
     if (good)
@@ -42,7 +42,7 @@ static const struct model_format *format_named(const char *name)
     return model_format_at(i);
 }
 
-/* "the", " the" and the like, made in the order of their ids, each as by rank. */
+/* "the", " the" and others, made in the order of their ids, each from the same parts as by rank. */
 static const struct merge merges[] = {{'h', 'e', 256}, {' ', 't', 257}, {257, 256, 258}, {'\n', '\n', 259}};
 static const struct special_token special[] = {{.text = STR("<|end|>")}, {.text = STR("<\xC3\xA9>")}};
 
@@ -66,7 +66,7 @@ static char *path_of(const char *name)
     return path[i];
 }
 
-/* Writes the learned merges in a format, and reads the file. */
+/* Writes the learned merges in a format, and reads the file back. */
 static void make(struct model *m, const struct learned *l, const char *format)
 {
     struct err e;
@@ -131,15 +131,16 @@ static void test_table(void)
         const struct model_format *as = f == format_named("hf-dir") ? format_named("json") : f;
         if (as->read && !rc) {
             rc = model_read(&back, path, NULL, &e);
-            if (tap_ok(!rc && back.format == as, "%s: what was written is known, and read", f->name)) {
-                tap_ok(same_tokens(&m, &back) && (back.by_rank || same_merges(&m, &back)), "%s: as it was", f->name);
+            if (tap_ok(!rc && back.format == as, "%s: the written file is recognized and read", f->name)) {
+                tap_ok(same_tokens(&m, &back) && (back.by_rank || same_merges(&m, &back)), "%s: the model is unchanged",
+                       f->name);
                 model_free(&back);
             } else {
                 tap_note("%s", e.msg);
             }
         } else if (!rc) {
             tap_ok(model_read(&back, path, NULL, &e) && e.code == EX_DATAERR && strstr(e.msg, "not a model"),
-                   "%s is only written: it is not taken for a model", f->name);
+                   "%s is only written: it is not recognized as a model", f->name);
         }
         model_free(&m);
     }
@@ -161,7 +162,7 @@ static void test_all_pairs(void)
             make(&m, &l, from->name);
             need(!assign_ids(&direct, &l, to, &e) && !to->write(&want, &direct, &e), &e);
             bool good = !to->check(&m, &e) && !to->write(&got, &m, &e) && same_files(&got, &want);
-            if (!tap_ok(good, "%s to %s: what would have been written at once", from->name, to->name))
+            if (!tap_ok(good, "%s to %s: the same files as written directly", from->name, to->name))
                 tap_note("%s", e.msg);
             model_files_free(&got);
             model_files_free(&want);
@@ -197,24 +198,23 @@ static void test_ranks(void)
 
     make(&m, &l, "json");
     m.n_merges--;
-    refuses(&m, "tiktoken", "by rank, token 259, \"ĊĊ\", would be made, but no merge makes it",
-            "a merge that is not there");
+    refuses(&m, "tiktoken", "by rank, token 259, \"ĊĊ\", would be made, but no merge makes it", "a missing merge");
 
-    /* "abc" as a and bc, which by rank is ab and c. */
+    /* "abc" made of "a" and "bc"; by rank it is made of "ab" and "c". */
     static const struct merge otherwise[] = {{'a', 'b', 256}, {'b', 'c', 257}, {'a', 257, 258}};
     l.merges = otherwise;
     l.n_merges = COUNT(otherwise);
     make(&m, &l, "json");
-    refuses(&m, "tiktoken", "would not be made by merge 2, \"a\" and \"bc\"", "a merge of other parts");
+    refuses(&m, "tiktoken", "would not be made by merge 2, \"a\" and \"bc\"", "a token made of other parts");
 
-    /* "abc" from ab and c, and once more, later, from a and bc. */
+    /* "abc" made of "ab" and "c", and later again of "a" and "bc". */
     static const struct merge again[] = {{'a', 'b', 256}, {256, 'c', 257}, {'b', 'c', 258}, {'a', 258, 259}};
     l.merges = again;
     l.n_merges = COUNT(again);
     make(&m, &l, "json");
-    refuses(&m, "tiktoken", "merge 3 makes token 257, after token 258", "a token that is made again, later");
+    refuses(&m, "tiktoken", "merge 3 makes token 257, after token 258", "a token that a later merge makes again");
 
-    /* "xyz", which nothing makes. */
+    /* "xyz", which no merge makes. */
     static const struct merge unmade[] = {{'x', 'y', 256}, {256, 'z', 257}};
     l.merges = unmade;
     l.n_merges = COUNT(unmade);
@@ -252,7 +252,7 @@ static void test_special(void)
     m.token[m.n_ids - 2].vocab = true;
     struct err e;
     tap_ok(!convert_to_merges(&m, &e) && !m.ignore_merges && !m.by_rank && m.n_merges == COUNT(merges),
-           "ranks become merges, and no pretoken need be looked for as a whole");
+           "ranks become merges, without ignore_merges");
     model_free(&m);
 }
 
@@ -270,11 +270,11 @@ static void test_pattern(void)
     make(&m, &l, "json");
     m.n_regex = 0;
     m.pattern = NULL;
-    refuses(&m, "json", "give the pattern, -p", "a model that does not say how it splits");
+    refuses(&m, "json", "give the pattern, -p", "a model without a pattern");
     make(&m, &l, "json");
     m.n_regex = 0;
     m.pattern = NULL;
-    refuses(&m, "tiktoken", "give the pattern, -p", "a model that does not say how it splits");
+    refuses(&m, "tiktoken", "give the pattern, -p", "a model without a pattern");
 }
 
 static void test_pair(void)
@@ -289,7 +289,7 @@ static void test_pair(void)
     make(&m, &l, "json");
     m.n_merges--;
     refuses(&m, "gpt2", "token 259, \"ĊĊ\", is in no merge; in vocab.json it would be taken for a special token",
-            "a token in no merge");
+            "a token that no merge makes");
     l.merges = header;
     l.n_merges = COUNT(header);
     make(&m, &l, "json");
@@ -310,31 +310,31 @@ static void test_options(void)
     struct model_opts o = {.pattern = "cl100k", .special = tokens, .n_special = 2};
     need(!model_read(&m, path_of("tiktoken"), &o, &e), &e);
     tap_ok(!strcmp(m.pattern, "cl100k-tiktoken") && !strcmp(model_pattern(&m), "cl100k-tiktoken"),
-           "the cl100k of a .tiktoken file is tiktoken's");
+           "cl100k of a .tiktoken file is tiktoken's version");
     tap_ok(m.n_special == 2 && m.special[0].id == 260 && m.special[1].id == 300 && m.n_ids == 301 && !m.token[299].p,
-           "special tokens have the next id or the one given");
+           "a special token has the next id or the given one");
     model_free(&m);
     o = (struct model_opts){.special = taken, .n_special = 1};
     tap_ok(model_read(&m, path_of("tiktoken"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "another token"),
-           "but not that of a token");
+           "the id of another token is refused");
     o = (struct model_opts){.pattern = "gpt3"};
     tap_ok(model_read(&m, path_of("tiktoken"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "no such pattern"),
            "an unknown pattern is refused");
     o = (struct model_opts){.pattern = "gpt2"};
     tap_ok(model_read(&m, path_of("json"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "leave out -p"),
-           "a tokenizer.json contains its own pattern");
+           "tokenizer.json: -p is refused");
     o = (struct model_opts){.special = tokens, .n_special = 1};
     tap_ok(model_read(&m, path_of("gpt2"), &o, &e) && e.code == EX_USAGE && strstr(e.msg, "leave out -s"),
-           "vocab.json has the special tokens");
+           "vocab.json: -s is refused");
     o = (struct model_opts){.pattern = "o200k"};
     need(!model_read(&m, path_of("gpt2"), &o, &e), &e);
-    tap_ok(!strcmp(model_pattern(&m), "o200k"), "a pair may be of another pattern than gpt2");
+    tap_ok(!strcmp(model_pattern(&m), "o200k"), "vocab.json and merges.txt: -p may name another pattern than gpt2");
     model_free(&m);
 }
 
 /* ---- The fingerprint ---- */
 
-/* The fingerprint of the example, which is in token records (man/bpe-records.5): it must not change. */
+/* The fingerprint of the example. Token records contain it (man/bpe-records.5), so it must not change. */
 #define GOLDEN UINT64_C(0x3bef4c92bd5446db)
 
 static void test_fingerprint(void)
@@ -356,30 +356,30 @@ static void test_fingerprint(void)
     m.merge[3] = m.merge[2];
     m.merge[2] = last;
     uint64_t swapped = model_fingerprint(&m);
-    tap_ok(swapped != GOLDEN, "it is another when merges are in another order");
+    tap_ok(swapped != GOLDEN, "the fingerprint depends on the order of merges");
     m.merge[3].left = m.merge[0].left;
-    tap_ok(model_fingerprint(&m) != swapped, "and then of other parts");
+    tap_ok(model_fingerprint(&m) != swapped, "and on their parts");
     model_free(&m);
 
     make(&m, &l, "tiktoken");
     m.ignore_merges = false;
     m.n_special = 0;
-    tap_ok(model_fingerprint(&m) == GOLDEN, "ignore_merges and the list of special tokens are not in it");
+    tap_ok(model_fingerprint(&m) == GOLDEN, "but not on ignore_merges or the list of special tokens");
     struct model_token t = m.token[256];
     m.token[256] = m.token[257];
     m.token[257] = t;
-    tap_ok(model_fingerprint(&m) != GOLDEN, "the id of each token is");
+    tap_ok(model_fingerprint(&m) != GOLDEN, "it depends on the id of each token");
     m.token[257] = m.token[256];
     m.token[256] = t;
     m.token[259].vocab = false;
-    tap_ok(model_fingerprint(&m) != GOLDEN, "whether merging makes it is");
+    tap_ok(model_fingerprint(&m) != GOLDEN, "on whether a token is made by merging");
     m.token[259].vocab = true;
     m.n_ids--;
-    tap_ok(model_fingerprint(&m) != GOLDEN, "special tokens are, as tokens");
+    tap_ok(model_fingerprint(&m) != GOLDEN, "and on special tokens, as tokens");
     model_free(&m);
 }
 
-/* Blocks of the hashed stream may end inside tokens; this makes no difference. */
+/* Blocks of the hashed stream may end inside tokens; this must make no difference. */
 static void test_long_tokens(void)
 {
     enum { N = 16 };
@@ -392,9 +392,9 @@ static void test_long_tokens(void)
     uint64_t json = model_fingerprint(&m);
     model_free(&m);
     make(&m, &l, "tiktoken");
-    tap_ok(model_fingerprint(&m) == json, "tokens of %d bytes are in it whole", 1 << N);
+    tap_ok(model_fingerprint(&m) == json, "the fingerprint contains whole tokens of %d bytes", 1 << N);
     memset((unsigned char *)(uintptr_t)m.token[256 + N - 1].p + (1 << N) - 1, 'y', 1);
-    tap_ok(model_fingerprint(&m) != json, "to the last byte");
+    tap_ok(model_fingerprint(&m) != json, "up to the last byte");
     model_free(&m);
 }
 

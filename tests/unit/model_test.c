@@ -1,5 +1,4 @@
-/* model_test.c - the files a model is written to, byte by byte. Other programs read them in
- * tests/oracle/model_peers.py. */
+/* model_test.c - the files of a model, byte by byte. tests/oracle/model_peers.py reads them with other programs. */
 #include "base/sys/base64.h"
 #include "base/sys/sha256.h"
 #include "base/sys/swar.h"
@@ -50,7 +49,7 @@ static const struct model_format *format_named(const char *name)
     return model_format_at(i);
 }
 
-/* Appends the file for the learned merges. */
+/* Writes the learned merges in a format, and appends this one of its files to *out. */
 static int put_file(struct file file, struct buf *out, const struct learned *l, struct err *e)
 {
     struct model m;
@@ -67,7 +66,7 @@ static int put_file(struct file file, struct buf *out, const struct learned *l, 
     return rc;
 }
 
-/* The same as a string, to be freed; NULL and *e if it cannot be written. */
+/* The same as a string, which must be freed; NULL, with *e set, if it cannot be written. */
 static char *written(struct file file, const struct learned *l, struct err *e)
 {
     struct buf b = {0};
@@ -119,7 +118,7 @@ static void fails(struct file file, const struct learned *m, int code, const cha
     free(got);
 }
 
-/* The vocabulary's lines for the 256 bytes: ids count up from *id; the byte `but` is left out and takes no id. */
+/* The vocabulary's lines for the 256 bytes. Ids count up from *id; the byte `but` is omitted and takes no id. */
 static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
 {
     struct err e;
@@ -135,7 +134,7 @@ static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
     }
 }
 
-/* head, a vocabulary of only the 256 bytes, tail. */
+/* head, a vocabulary with only the 256 bytes, and tail. */
 static char *around_bytes(const char *head, bool pretty, const char *tail)
 {
     struct buf b = {0};
@@ -199,9 +198,8 @@ static void test_json(void)
     m.special_first = true;
     holds(TOKENIZER_JSON, &m, "\"vocab\": {\n      \"<|end|>\": 0,\n      \"!\": 1,",
           "special tokens first have the first ids");
-    holds(TOKENIZER_JSON, &m, "{\n      \"id\": 0,\n      \"content\": \"<|end|>\"",
-          "and the same ids in added_tokens");
-    holds(TOKENIZER_JSON, &m, "\"Ń\": 256,\n      \"he\": 257,", "and all others come after them");
+    holds(TOKENIZER_JSON, &m, "{\n      \"id\": 0,\n      \"content\": \"<|end|>\"", "  the same ids in added_tokens");
+    holds(TOKENIZER_JSON, &m, "\"Ń\": 256,\n      \"he\": 257,", "  all other ids follow");
     m.merges_as_strings = true;
     holds(TOKENIZER_JSON, &m,
           "\"merges\": [\n      \"h e\",\n      \"Ġ t\",\n      \"Ġt he\",\n      \"\\\" \\\\\"\n    ]\n  }\n}",
@@ -220,7 +218,7 @@ static void test_regex(void)
                        "        \"trim_offsets\": true,\n        \"use_regex\": false\n      }\n    ]\n  },\n";
     holds(TOKENIZER_JSON, &m, want, "a regex is a Split before ByteLevel");
     m.pattern = "cl100k";
-    holds(TOKENIZER_JSON, &m, want, "so is a built-in pattern other than gpt2");
+    holds(TOKENIZER_JSON, &m, want, "a built-in pattern other than gpt2 is a Split, too");
 
     static const struct str two[] = {{(const unsigned char *)"a", 1}, {(const unsigned char *)"\\d", 2}};
     struct learned several = {.pattern = "several", .regex = two, .n_regex = 2};
@@ -229,14 +227,14 @@ static void test_regex(void)
            "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"\\\\d\"\n        },\n"
            "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n      {\n"
            "        \"type\": \"ByteLevel\",\n";
-    holds(TOKENIZER_JSON, &several, want, "several regexes are as many Splits");
+    holds(TOKENIZER_JSON, &several, want, "several regexes are several Splits");
 }
 
 /* ---- Tokens of the same text ---- */
 
 static void test_collisions(void)
 {
-    /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
+    /* "the" from "t" and "he"; "ab" twice, from "a" and "b" (258, and again 259), and "abc" from the second "ab". */
     static const struct merge merges[] = {
         {'h', 'e', 256}, {'t', 256, 257}, {'a', 'b', 258}, {'a', 'b', 259}, {259, 'c', 260}};
     static const struct special_token special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
@@ -250,7 +248,7 @@ static void test_collisions(void)
     put_bytes(&want, false, &id, NULL);
     buf_put_str(&want, ",\"he\":256,\"the\":257,\"ab\":258,\"abc\":259}", &e);
     buf_put_byte(&want, '\0', &e);
-    writes(VOCAB_JSON, &m, (char *)want.p, "vocab.json: a token made twice has one id, the next one follows");
+    writes(VOCAB_JSON, &m, (char *)want.p, "vocab.json: a token made twice has one id, and ids have no gap");
 
     want.len = 0;
     m.special = special;
@@ -261,7 +259,7 @@ static void test_collisions(void)
     buf_put_str(&want, ",\"he\":258,\"ab\":259,\"abc\":260}", &e);
     buf_put_byte(&want, '\0', &e);
     m.special_first = true;
-    writes(VOCAB_JSON, &m, (char *)want.p, "special tokens first: what looks like one shares its id, ids stay dense");
+    writes(VOCAB_JSON, &m, (char *)want.p, "special tokens first: an equal token shares the id, and ids have no gap");
 
     want.len = 0;
     m.special_first = false;
@@ -274,18 +272,21 @@ static void test_collisions(void)
     buf_free(&want);
 
     m.n_special = COUNT(special);
-    holds(VOCAB_JSON, &m, ",\"a\":258,\"<|x|>\":259,\"Ġ\":260}", "a special token may look like a byte above ASCII");
-    holds(TOKENIZER_JSON, &m, "\"id\": 260,\n      \"content\": \"Ġ\"", "and is listed with the same id");
+    holds(VOCAB_JSON, &m, ",\"a\":258,\"<|x|>\":259,\"Ġ\":260}",
+          "a special token may be spelled like a byte above ASCII");
+    holds(TOKENIZER_JSON, &m, "\"id\": 260,\n      \"content\": \"Ġ\"", "  it is listed with the same id");
     char *json = written(TOKENIZER_JSON, &m, &e);
     const char *first = strstr(json, "\"content\": \"a\"");
     tap_ok(first && !strstr(first + 1, "\"content\": \"a\""), "a special token given twice is listed once");
     free(json);
-    holds(TOKENIZER_JSON, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges are the same");
+    holds(TOKENIZER_JSON, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges do not change");
 
     struct model v;
     if (tap_ok(!assign_ids(&v, &m, format_named("json"), &e), "the model is made")) {
-        tap_ok(v.merge[1].result == 257 && v.special[0].id == 257, "a merge has the id of its special token");
-        tap_ok(v.byte_id['a'] == 258 && v.special[1].id == 258, "so have a byte and a special token given twice");
+        tap_ok(v.merge[1].result == 257 && v.special[0].id == 257,
+               "a merge result that equals a special token has its id");
+        tap_ok(v.byte_id['a'] == 258 && v.special[1].id == 258,
+               "so has a byte that equals a special token given twice");
         tap_ok(v.merge[3].result == v.merge[2].result, "a token made twice has the id of the first");
         model_free(&v);
     }
@@ -300,21 +301,22 @@ static void test_merges(void)
     writes(MERGES_TXT, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
     writes(MERGES, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
     m.n_merges = 0;
-    writes(MERGES_TXT, &m, "#version: 0.2\n", "merges.txt of no merges");
-    writes(MERGES, &m, "", "readable merges of no merges");
+    writes(MERGES_TXT, &m, "#version: 0.2\n", "merges.txt without merges");
+    writes(MERGES, &m, "", "readable merges without merges");
 
     static const struct merge version[] = {{'#', 'v', 256}, {256, 'e', 257}, {257, 'r', 258}, {258, 's', 259},
                                            {259, 'i', 260}, {260, 'o', 261}, {261, 'n', 262}, {262, 's', 263}};
     m.merges = version;
     m.n_merges = COUNT(version) - 1;
-    holds(MERGES_TXT, &m, "\n#versio n\n", "merges.txt may hold the token #version");
+    holds(MERGES_TXT, &m, "\n#versio n\n", "merges.txt may contain the token #version");
     m.n_merges++;
     fails(MERGES_TXT, &m, EX_USAGE, "merge 7 begins with \"#version\"",
-          "merges.txt cannot hold a line that begins with #version");
+          "merges.txt cannot contain a line that begins with #version");
     holds(MERGES, &m, "\n#version s\n", "readable merges can");
     holds(TOKENIZER_JSON, &m, "\"#version\",\n        \"s\"", "tokenizer.json can");
     m.merges_as_strings = true;
-    fails(TOKENIZER_JSON, &m, EX_USAGE, "merge 7 begins with \"#version\"", "but not as strings");
+    fails(TOKENIZER_JSON, &m, EX_USAGE, "merge 7 begins with \"#version\"",
+          "tokenizer.json with merges as strings cannot");
 }
 
 /* ---- tiktoken ---- */
@@ -328,7 +330,7 @@ static void test_tiktoken(void)
     holds(TIKTOKEN, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
     holds(TIKTOKEN, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
     holds(TIKTOKEN, &m, "\nrQ== 255\naGU= 256\ndGhl 257\ndGhldGhl 258\nAP8= 259\n",
-          ".tiktoken: merges; a token made twice has its first rank");
+          ".tiktoken: merges, and a token made twice has its first rank");
 
     m.special = special;
     m.n_special = COUNT(special);
@@ -336,7 +338,7 @@ static void test_tiktoken(void)
     struct err e;
     char want[1000], sha256[SHA256_HEX];
     tap_ok(!put_file(TIKTOKEN, &file, &m, &e) && file.len > 100 && !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
-           ".tiktoken: special tokens are not in it");
+           ".tiktoken: without special tokens");
     sha256_hex(sha256, file.p, file.len);
     snprintf(want, sizeof want,
              "{\n  \"pattern\": \"bytes\",\n  \"pat_str\": \"[\\\\s\\\\S]+\",\n  \"special_tokens\": {\n"
@@ -359,13 +361,13 @@ static void test_tiktoken(void)
     is_text((char *)side.p, want, "sidecar: a regex has no name");
 
     m.special_first = true;
-    holds(TIKTOKEN, &m, "IQ== 0\n", ".tiktoken: special-first means nothing without special tokens");
+    holds(TIKTOKEN, &m, "IQ== 0\n", ".tiktoken: special_first has no effect without special tokens");
     m.special = special;
     m.n_special = 1;
     fails(TIKTOKEN, &m, EX_USAGE, "--special-last", ".tiktoken refuses special tokens first");
     e = (struct err){0};
     tap_ok(put_file(SIDECAR, &side, &m, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
-           "so does the sidecar");
+           "the sidecar refuses them, too");
     buf_free(&file);
     buf_free(&side);
 }
@@ -379,9 +381,8 @@ static void test_sizes(void)
     for (uint32_t k = 1; k < DOUBLINGS; k++)
         merges[k] = (struct merge){255 + k, 255 + k, 256 + k};
     struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
-    fails(TOKENIZER_JSON, &m, EX_OSERR, "out of memory",
-          "tokens of more bytes than can be addressed are out of memory");
-    fails(TIKTOKEN, &m, EX_OSERR, "out of memory", "in .tiktoken too");
+    fails(TOKENIZER_JSON, &m, EX_OSERR, "out of memory", "tokens of more bytes than the address space: out of memory");
+    fails(TIKTOKEN, &m, EX_OSERR, "out of memory", "the same for .tiktoken");
     m.n_merges = BIG;
     struct err e;
     char *merges_txt = written(MERGES, &m, &e);
@@ -391,13 +392,13 @@ static void test_sizes(void)
 
     m.n_merges = 0;
     m.n_special = UINT32_MAX;
-    fails(VOCAB_JSON, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: an error before any work");
+    fails(VOCAB_JSON, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: refused immediately");
     m.n_special = 0;
     m.n_merges = SIZE_MAX;
-    fails(TIKTOKEN, &m, EX_USAGE, "32-bit", "as many merges: the same");
+    fails(TIKTOKEN, &m, EX_USAGE, "32-bit", "so many merges: the same");
 }
 
-/* ---- The parts ---- */
+/* ---- The components ---- */
 
 static void test_json_strings(void)
 {
@@ -430,7 +431,7 @@ static void test_json_strings(void)
 
 static void test_base64(void)
 {
-    /* RFC 4648, section 10; and the last two digits. */
+    /* RFC 4648, section 10; and the last two base64 digits. */
     static const char *const pair[][2] = {{"", ""},
                                           {"f", "Zg=="},
                                           {"fo", "Zm8="},
@@ -465,12 +466,12 @@ static void test_base64_get(void)
         good &= base64_get(to, b.p, b.len) == n && !memcmp(to, all, n);
     }
     buf_free(&b);
-    tap_ok(good, "base64 is read as it was written");
+    tap_ok(good, "base64 is decoded to what was encoded");
     for (size_t i = 0; i < COUNT(bad); i++)
         tap_ok(base64_get(to, (const unsigned char *)bad[i], strlen(bad[i])) == SIZE_MAX, "not base64: \"%s\"", bad[i]);
 }
 
-/* One character at a time, by the map. */
+/* One character at a time, by the table. */
 static size_t plain_get(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t len = 0;
@@ -514,15 +515,15 @@ static void test_byte_level(void)
         buf_reserve(&b, BYTE_LEVEL_PAD, &e);
         memset(b.p + len, rnd(2) ? 0 : 'x', BYTE_LEVEL_PAD);
         bad += byte_level_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
-        if (len) /* something else, mostly */
+        if (len) /* in most cases, another character */
             b.p[rnd(len)] = odd[rnd(sizeof odd)];
         size_t plain = plain_get(want, b.p, len);
         in_form += plain != BYTE_LEVEL_NOT;
         wrong += byte_level_get(got, b.p, len) != plain || (plain != BYTE_LEVEL_NOT && memcmp(got, want, plain) != 0);
     }
     buf_free(&b);
-    tap_ok(!bad, "bytes are read from their characters again");
-    tap_ok(!wrong && in_form > ROUNDS / 100 && in_form < ROUNDS / 2, "what has other characters is refused");
+    tap_ok(!bad, "characters are decoded to the original bytes");
+    tap_ok(!wrong && in_form > ROUNDS / 100 && in_form < ROUNDS / 2, "other characters are refused");
 }
 
 static void test_swar(void)
@@ -564,7 +565,7 @@ static void test_appends(void)
     struct learned l = {.pattern = "gpt2", .merges = merges, .n_merges = 1};
     tap_ok(!assign_ids(&m, &l, format_named("gpt2"), &e) && !buf_put_str(&b, "before ", &e) &&
                !merges_put_lines(&b, &m, &e) && b.len == 11 && !memcmp(b.p, "before a b\n", 11),
-           "lines are appended to what the buffer holds");
+           "lines are appended to the buffer's contents");
     model_free(&m);
     buf_free(&b);
 }

@@ -1,5 +1,5 @@
-/* monitor_test.c - what jobs used that no sample saw is counted once, by the stages that used it; a report fits on a
- * terminal. */
+/* monitor_test.c - resource use of jobs that no sample saw is counted once, for the stages that used it; and a report
+ * fits on a terminal. */
 #include "driver/monitor/unseen.h"
 #include "driver/monitor/verdict.h"
 #include "tap.h"
@@ -9,8 +9,8 @@
 
 enum { N = 4 };
 
-/* xargs and the processes of a job that has ended: bpe-chunk, bpe-count, bpe-sum, which were sampled in these states
- * and had used so much when they were seen last. */
+/* xargs and the processes of a job that has ended: bpe-chunk, bpe-count, bpe-sum, with the states of their samples, and
+ * their resource use at the last sample. */
 struct line {
     struct watched all[N], *at[N];
     struct stage stages[N];
@@ -67,58 +67,58 @@ static void test_share(void)
     make(&l);
     l.all[0].process.reaped = (struct used){1.7, 120e6, 0};
     find_and_share(&l, 2);
-    tap_ok(is(cpu_of(&l), 1.7), "in all it is what the tool has reaped");
+    tap_ok(is(cpu_of(&l), 1.7), "the total is what the tool has reaped");
     tap_ok(is(l.reports[1].cpu, 0.1 + 0.2) && is(l.reports[2].cpu, 0.5 + 0.8),
-           "CPU time is that of the stages that ran");
-    tap_ok(is(l.reports[3].cpu, 0.1) && is(l.reports[0].cpu, 0), "and not of one that waited, nor of the tool");
+           "unseen CPU time goes to the stages that ran");
+    tap_ok(is(l.reports[3].cpu, 0.1) && is(l.reports[0].cpu, 0), "and not to a stage that waited, nor to the tool");
     tap_ok(is(l.reports[1].in, 60e6) && is(l.reports[2].in, 60e6) && is(l.reports[0].in, 0),
-           "what was read is that of who reads");
+           "unseen reading goes to the stages that read");
     make(&l);
     l.all[0].process.reaped.in = 60e6 + 1e12;
     find_and_share(&l, 2);
-    tap_ok(is(l.reports[2].in, 5 * 30e6), "but the little that was seen is no measure of much more");
+    tap_ok(is(l.reports[2].in, 5 * 30e6), "but at most a multiple of what was seen");
     make(&l);
     l.all[0].process.reaped.cpu = 20;
     find_and_share(&l, 2);
-    tap_ok(is(cpu_of(&l), 2), "no more than the cores have");
+    tap_ok(is(cpu_of(&l), 2), "at most the CPU time of all cores");
     make(&l);
     for (int i = 1; i < N; i++)
         l.all[i].tally = (struct tally){0}, l.all[i].process.used = (struct used){0},
         l.reports[i] = (struct stage_report){0};
     l.all[0].process.reaped.cpu = 1;
     find_and_share(&l, 2);
-    tap_ok(is(l.reports[0].cpu, 1), "if no job was seen it is the tool's");
+    tap_ok(is(l.reports[0].cpu, 1), "if no job was seen, it goes to the tool");
 }
 
 static void test_later(void)
 {
     struct line l;
     make(&l);
-    unseen_find(l.at, N); /* the shell between them has not yet been waited for */
+    unseen_find(l.at, N); /* the shell between xargs and the job has not been waited for yet */
     tap_ok(is(l.all[0].unseen.cpu, 0) && is(l.all[0].ahead.cpu, 0.7),
-           "before the tool has reaped a job, nothing is unseen");
+           "nothing is unseen until the tool has reaped a job");
     l.all[0].process.reaped.cpu = 1;
     for (int i = 1; i < N; i++)
         l.all[i].counted = false; /* forgotten */
     unseen_find(l.at, N);
     tap_ok(is(l.all[0].unseen.cpu, 0.3) && is(l.all[0].ahead.cpu, 0),
-           "and in the next interval, what was seen in this one is subtracted");
+           "in the next interval, what was seen in this one is subtracted");
 }
 
 static void test_scripts(void)
 {
     struct line l;
     make(&l);
-    strcpy(l.all[1].process.name, "script.sh"); /* which has run bpe-count, and told of it */
+    strcpy(l.all[1].process.name, "script.sh"); /* which has run bpe-count, and reaped it */
     l.all[2].process.parent = l.all[1].process.pid;
     l.all[1].process.reaped.cpu = 0.6;
     l.all[0].process.reaped.cpu = 0.8;
     unseen_find(l.at, N);
-    tap_ok(is(l.all[1].unseen.cpu, 0.1), "a script has jobs, too");
-    tap_ok(is(l.all[0].unseen.cpu, 0), "and what it has told of, the tool above it does not tell again");
+    tap_ok(is(l.all[1].unseen.cpu, 0.1), "jobs of a script are counted, too");
+    tap_ok(is(l.all[0].unseen.cpu, 0), "what it has reaped is not counted again for the tool above it");
 }
 
-/* A report of two pipelines of n stages each, as text for such a terminal. */
+/* A report of two pipelines of n stages each, as text for a terminal of this size. */
 static const char *report_for(size_t width, size_t height, size_t n)
 {
     static struct stage_report stages[2 * N];
@@ -161,19 +161,21 @@ static void test_terminal(void)
 {
     const char *text = report_for(79, 0, N);
     tap_ok(strstr(text, "waiting before it") && strstr(text, " run") && strstr(text, "43 % of a.txt, 57 s left\n"),
-           "80 columns: what waits, and how far it is");
-    tap_ok(!strstr(text, "RSS") && !strstr(text, "MB/s"), "memory and MB/s are left out for that");
+           "80 columns: waiting data, and progress");
+    tap_ok(!strstr(text, "RSS") && !strstr(text, "MB/s"), "memory and MB/s are omitted");
     tap_ok(strstr(text, "all of it, in two\nlines\n") != NULL, "a verdict goes into the next line");
     text = report_for(0, 0, N);
-    tap_ok(strstr(text, "RSS") && strstr(text, "in MB/s out MB/s") && strstr(text, "other"), "a file has all columns");
-    tap_ok(lines_of(report_for(79, 16, N)) == 15, "all of two pipelines in 16 lines");
+    tap_ok(strstr(text, "RSS") && strstr(text, "in MB/s out MB/s") && strstr(text, "other"),
+           "written to a file: all columns");
+    tap_ok(lines_of(report_for(79, 16, N)) == 15, "16 lines: both pipelines, complete");
     text = report_for(79, 12, N);
-    tap_ok(lines_of(text) <= 11 && strstr(text, "verdict 0") && strstr(text, "verdict 1"), "in 12, both verdicts");
+    tap_ok(lines_of(text) <= 11 && strstr(text, "verdict 0") && strstr(text, "verdict 1"), "12 lines: both verdicts");
     text = report_for(79, 10, N);
-    tap_ok(lines_of(text) <= 9 && strstr(text, "  2 more stages\n") && strstr(text, "verdict 1"), "in 10, some stages");
+    tap_ok(lines_of(text) <= 9 && strstr(text, "  2 more stages\n") && strstr(text, "verdict 1"),
+           "10 lines: some stages, and how many are omitted");
     text = report_for(79, 5, N);
     tap_ok(lines_of(text) <= 4 && strstr(text, "verdict 0") && strstr(text, "\n1 more pipeline\n"),
-           "in 5, how many more there are");
+           "5 lines: how many pipelines are omitted");
 }
 
 static void test_unknown(void)
@@ -191,18 +193,18 @@ static void test_unknown(void)
     if (report_put_json(&out, &r, &e) || buf_put_byte(&out, '\0', &e))
         return;
     tap_ok(strstr((const char *)out.p, "\"position\":null,\"size\":5,\"rate\":null") != NULL,
-           "what is not known of a file is null");
-    tap_ok(strstr((const char *)out.p, "\"done\":null,\"total\":8000") != NULL, "and what is not known to be done");
+           "unknown values of a file are null");
+    tap_ok(strstr((const char *)out.p, "\"done\":null,\"total\":8000") != NULL, "so is unknown progress");
     if (report_put_text(&lines, &r, &form, NULL, &e) || buf_put_byte(&lines, '\0', &e))
         return;
-    tap_ok(strstr((const char *)lines.p, "  adding up counts\n") != NULL, "nor is it told of in lines");
+    tap_ok(strstr((const char *)lines.p, "  adding up counts\n") != NULL, "unknown progress is omitted in text");
     *stage.doing.doing = '\0';
     stage.files[0].file.position = 5;
     stage.files[0].file.writes = true;
     lines.len = 0;
     if (report_put_text(&lines, &r, &form, NULL, &e) || buf_put_byte(&lines, '\0', &e))
         return;
-    tap_ok(!strstr((const char *)lines.p, "log"), "a file that is not written to is none of the work");
+    tap_ok(!strstr((const char *)lines.p, "log"), "a file that is not being written is omitted");
     buf_free(&out);
     buf_free(&lines);
 }
@@ -213,13 +215,14 @@ static void test_verdict(void)
     struct pipeline_report p = {.stages = &stage, .n = 1};
     verdict_on(&p, 2);
     tap_ok(strcmp(p.verdict, "bottleneck: awk (55 % CPU): it waits for a core; more cores would help") == 0,
-           "who could run, and does not, waits for a core");
+           "a runnable process with little CPU time waits for a core");
     stage.cpu = 0.95;
     verdict_on(&p, 2);
-    tap_ok(strcmp(p.verdict, "bottleneck: awk (95 % CPU)") == 0, "who does, does not");
+    tap_ok(strcmp(p.verdict, "bottleneck: awk (95 % CPU)") == 0, "a process that runs all the time does not");
     stage = (struct stage_report){.name = "bpe-count", .n = 1.4, .n_pids = 2, .run = 1, .own = 1, .cpu = 1.4};
     verdict_on(&p, 2);
-    tap_ok(strstr(p.verdict, "(2 processes, 70 % CPU each)") != NULL, "processes and CPU time are those of the table");
+    tap_ok(strstr(p.verdict, "(2 processes, 70 % CPU each)") != NULL,
+           "the number of processes and the CPU time equal the table's");
 }
 
 int main(void)

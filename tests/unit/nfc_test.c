@@ -1,6 +1,6 @@
-/* nfc_test.c - the normal form NFC: the fast check at each level of vector instructions, and normalizing, against the
- * definition written down (Unicode Standard, section 3.11), with the same tables. tests/oracle/nfc.t compares the
- * tables. All texts end where readable memory ends: a read outside is a SIGSEGV.
+/* nfc_test.c - the normal form NFC: the quick check at each level of vector instructions, and normalizing, compared
+ * with a direct implementation of the definition (Unicode Standard, section 3.11) with the same tables.
+ * tests/oracle/nfc.t checks the tables. All texts end where readable memory ends, so reading past the end is a SIGSEGV.
  *
  *   SEED=N       random seed (printed)
  */
@@ -91,7 +91,7 @@ static uint32_t primary_composite(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* D117: for each character in turn, the last starter before it, unless it is blocked from it (D115). */
+/* D117: composes each character with the last starter before it, unless it is blocked from it (D115). */
 static size_t define(uint32_t *to, const uint32_t *from, size_t n_from)
 {
     size_t n = 0;
@@ -142,8 +142,8 @@ static void test_filter(void)
     }
     for (uint32_t c = 0; c < 0x80; c++)
         missed += nfc_kind_of(c) >= NFC_PASSES;
-    tap_ok(missed == 0 && useless < 18000, "no character that may change passes by its first bytes (%zu look so)",
-           useless);
+    tap_ok(missed == 0 && useless < 18000,
+           "no character that may change passes the check of its first bytes (%zu others fail it)", useless);
 }
 
 static bool is_letter(uint32_t c)
@@ -151,7 +151,7 @@ static bool is_letter(uint32_t c)
     return uclass_of(c) == UCLASS_LETTER;
 }
 
-/* Text may be cut between 0x0A and a letter: input/cut.h. */
+/* Text may be cut between 0x0A and a letter (input/cut.h). */
 static void test_letters(void)
 {
     size_t failed = nfc_kinds[nfc_kind_of('\n')].flags != 0;
@@ -168,7 +168,7 @@ static void test_letters(void)
         failed += is_letter(pair->first) && !is_letter(pair->c);
         failed += pair->first == '\n';
     }
-    tap_ok(failed == 0, "between 0x0A and any letter there is a border, and what follows it begins with a letter");
+    tap_ok(failed == 0, "nothing composes across 0x0A and a letter, and the letter's normal form begins with a letter");
 }
 
 /* ---- Texts ---- */
@@ -184,7 +184,7 @@ static bool agrees(const unsigned char *p, size_t n, const unsigned char *want, 
     size_t checked = nfc_checked_len(p, n), settled = nfc_settled_len(p, n);
     if (checked > n || settled >= n || memcmp(p, want, checked) != 0 || (checked == n && n_want != n))
         return false;
-    /* What is checked or settled is normalized apart from the rest. */
+    /* The checked (or settled) part is normalized separately from the rest. */
     for (int i = 0; i < 2; i++) {
         size_t at = i ? settled : checked;
         parts.len = 0;
@@ -193,7 +193,7 @@ static bool agrees(const unsigned char *p, size_t n, const unsigned char *want, 
             memcmp(parts.p, want, n_want) != 0)
             return false;
     }
-    /* So is what makes up to `max` bytes. */
+    /* So are the first bytes that make up to `max` bytes. */
     size_t max = n_want ? rnd(n_want + 1) : 0;
     parts.len = 0;
     ptrdiff_t used = nfc_put(&parts, p, n, max, &e);
@@ -219,7 +219,7 @@ static bool defined(const uint32_t *c, size_t n)
 static uint32_t kinds_of_interest[4096];
 static size_t n_interest;
 
-/* All that does not pass, and a few that do. */
+/* All characters that do not pass. */
 static void find_interest(void)
 {
     for (uint32_t c = 0; c < 0x40000; c++) {
@@ -265,10 +265,10 @@ static void test_characters(const char *level)
         const uint32_t one[] = {c};
         failed += is_character(c) && !defined(one, 1);
     }
-    tap_ok(failed == 0, "%s: each character alone", level);
+    tap_ok(failed == 0, "%s: each character by itself", level);
 }
 
-/* Where the character that changes is, in text that passes: each place in blocks of vectors. */
+/* The position of a change in text that otherwise passes: each offset in blocks of vectors. */
 static void test_places(const char *level)
 {
     static const uint32_t changes[][2] = {{'e', 0x301}, {0x958, 'x'}, {'a', 0x344}, {0x1100, 0x1161}, {0xAC00, 0x11A8}};
@@ -282,7 +282,7 @@ static void test_places(const char *level)
             failed += !defined(c, LEN(c));
         }
     }
-    tap_ok(failed == 0, "%s: what changes is found at any place", level);
+    tap_ok(failed == 0, "%s: a change is found at any offset", level);
 }
 
 static void test_random(const char *level)
@@ -299,7 +299,7 @@ static void test_random(const char *level)
     tap_ok(failed == 0, "%s: random texts", level);
 }
 
-/* A run of marks without end is sorted in time that is in proportion: bubbles would take hours. */
+/* A very long sequence of marks is sorted in linear time; bubble sort would take hours. */
 static void test_long_run(void)
 {
     enum { N = 1000000 };
@@ -321,7 +321,7 @@ int main(void)
 {
     random_seed((uint64_t)getpid());
     if (!map_memory()) {
-        puts("Bail out! no memory to test in");
+        puts("Bail out! cannot map memory");
         return 1;
     }
     find_interest();
@@ -330,7 +330,7 @@ int main(void)
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         const char *name = simd_name(level);
         if (!simd_has(level)) {
-            tap_ok(1, "%s # SKIP this processor has no such instructions", name);
+            tap_ok(1, "%s # SKIP this processor lacks these instructions", name);
             continue;
         }
         simd_use(level);

@@ -1,5 +1,5 @@
-/* options_test.c - each kind of option in each form; what is refused, and how; abbreviations, `--`; several
- * tables at once, and the words for other programs; what is near a mistyped word; the text of --help. */
+/* options_test.c - options of each kind in each form; refused options and messages; abbreviations, `--`; several tables
+ * at once, and the words for other programs; suggestions for mistyped words; the text of --help. */
 #include "../unit/tap.h"
 #include "base/cli/options.h"
 #include "base/sys/memory.h"
@@ -31,7 +31,7 @@ static int check_size(const char *word, void *to, struct err *e)
 {
     struct settings *s = to;
     s->n_checks++;
-    return s->size == 13 ? err_set(e, EX_USAGE, "-S %s: is no good number", word) : 0;
+    return s->size == 13 ? err_set(e, EX_USAGE, "-S %s: is not allowed", word) : 0;
 }
 
 static int check_field(const char *word, void *to, struct err *e)
@@ -53,8 +53,7 @@ static const struct option_row rows[] = {
      OPTION_GIVEN(struct settings, has_colour)},
     {'D', "data", "SIZE", "an amount of data", OPTION_TO(DATA, struct settings, data)},
     {0, "memory", "SIZE", "memory", OPTION_TO(MEMORY, struct settings, memory)},
-    {0, "from", "WHERE", "words that come from elsewhere", OPTION_TO(CHOICE, struct settings, from),
-     .get_words = get_words},
+    {0, "from", "WHERE", "words from a function", OPTION_TO(CHOICE, struct settings, from), .get_words = get_words},
     {0, "special-first", NULL, "first", OPTION_TO(VALUE, struct settings, order), .first = 1},
     {0, "special-last", NULL, "last", OPTION_TO(VALUE, struct settings, order), .first = 2},
     {0},
@@ -109,9 +108,10 @@ static bool is(const char *got, const char *wanted)
 static void test_kinds(void)
 {
     right("", 0);
-    tap_ok(!self.flag && !self.word && !self.has_word && self.list.n == 0 && self.colour == NONE, "  all as it was");
+    tap_ok(!self.flag && !self.word && !self.has_word && self.list.n == 0 && self.colour == NONE,
+           "  nothing is changed");
     right("-f", 0);
-    tap_ok(self.flag, "  a flag by its letter");
+    tap_ok(self.flag, "  a flag, by its letter");
     right("--flag a b", 2);
     tap_ok(self.flag && is(argv[first], "a") && is(argv[first + 1], "b"), "  by its name, with FILEs");
     for (const char *const *line = (const char *const[]){"-w x", "-wx", "--word x", "--word=x", NULL}; *line; line++) {
@@ -121,43 +121,43 @@ static void test_kinds(void)
     right("-w _ a", 1);
     tap_ok(is(self.word, "") && self.has_word, "  may be empty");
     right("-w x -w y", 0);
-    tap_ok(is(self.word, "y"), "  the last one counts");
+    tap_ok(is(self.word, "y"), "  the last value counts");
     right("--word=-f", 0);
-    tap_ok(is(self.word, "-f") && !self.flag, "  and may be an option's name, after =");
+    tap_ok(is(self.word, "-f") && !self.flag, "  after =, it may be the name of an option");
     right("-w -9", 0);
-    tap_ok(is(self.word, "-9"), "  and may begin with a dash");
+    tap_ok(is(self.word, "-9"), "  it may begin with a dash");
     right("--field x", 1);
-    tap_ok(is(self.field, "text") && is(argv[first], "x"), "  an argument that may be left out comes after =");
+    tap_ok(is(self.field, "text") && is(argv[first], "x"), "  an optional argument needs =, and has a default");
     right("--field=a.b", 0);
-    tap_ok(is(self.field, "a.b"), "  where it is");
+    tap_ok(is(self.field, "a.b"), "  an optional argument after =");
     right("-o -", 0);
     tap_ok(self.output == NULL, "  - is standard output");
     right("-o - -o out -f", 0);
-    tap_ok(is(self.output, "out"), "  a file is not");
+    tap_ok(is(self.output, "out"), "  a file name replaces it");
     right("-s a -sb --special-token=c=7 --special-token d -s a", 0);
     tap_ok(self.list.n == 5 && is(self.list.at[0], "a") && is(self.list.at[1], "b") && is(self.list.at[2], "c=7") &&
                is(self.list.at[3], "d") && is(self.list.at[4], "a"),
-           "  a list has all, in order");
+           "  a list has all values, in order");
     right("-S 4k --count=4k", 0);
-    tap_ok(self.size == 4096 && self.count == 4000 && self.has_size, "  sizes by 1024, counts by 1000");
+    tap_ok(self.size == 4096 && self.count == 4000 && self.has_size, "  k is 1024 in sizes, 1000 in counts");
     right("--memory=4k", 0);
     tap_ok(self.memory == 4096, "  memory is a size");
     right("--memory=25%", 0);
-    tap_ok(self.memory == memory_limit() / 10000 * 2500, "  or a part of what there is");
+    tap_ok(self.memory == memory_limit() / 10000 * 2500, "  or a percentage of the available memory");
     right("--memory 0.07%", 0);
     tap_ok(self.memory == memory_limit() / 10000 * 7, "  down to hundredths of a percent");
     right("--memory=100%", 0);
-    tap_ok(self.memory == memory_limit() / 10000 * 10000, "  up to all");
+    tap_ok(self.memory == memory_limit() / 10000 * 10000, "  up to 100 %%");
     right("-c red", 0);
     tap_ok(self.colour == RED && self.has_colour, "  the first word of a choice");
     right("--colour=blue", 0);
     tap_ok(self.colour == BLUE, "  and the last");
     right("--from two", 0);
-    tap_ok(self.from == 1, "  words that a function gives");
+    tap_ok(self.from == 1, "  the words come from a function");
     right("--special-last", 0);
-    tap_ok(self.order == 2, "  an option that stands for a value");
+    tap_ok(self.order == 2, "  an option that sets a value");
     right("--special-last --special-first", 0);
-    tap_ok(self.order == 1, "  of which the last one counts");
+    tap_ok(self.order == 1, "  the last of these options counts");
 }
 
 static void test_data(void)
@@ -203,20 +203,20 @@ static void test_forms(void)
     right("a -w x b -f -- c -f", 4);
     tap_ok(is(argv[1], "-w") && is(argv[2], "x") && is(argv[3], "-f") && is(argv[4], "--") && is(argv[5], "a") &&
                is(argv[6], "b") && is(argv[7], "c") && is(argv[8], "-f") && !argv[9],
-           "  options are moved before FILEs, both in their order");
+           "  options are moved before FILEs; both keep their order");
     right("-fwx a", 1);
     tap_ok(self.flag && is(self.word, "x"), "  letters together");
     right("a -f b -w x c", 3);
     tap_ok(self.flag && is(self.word, "x") && is(argv[first], "a") && is(argv[first + 2], "c"),
-           "  options after FILEs");
+           "  options may follow FILEs");
     right("-f -- -w x", 2);
-    tap_ok(self.flag && !self.word && is(argv[first], "-w"), "  none after --");
+    tap_ok(self.flag && !self.word && is(argv[first], "-w"), "  but not after --");
     right("- -f", 1);
     tap_ok(is(argv[first], "-"), "  - is a FILE");
     right("--wo=x --col green", 0);
-    tap_ok(is(self.word, "x") && self.colour == GREEN, "  names cut short");
+    tap_ok(is(self.word, "x") && self.colour == GREEN, "  abbreviated names");
     right("--special-t=a --special-to b", 0);
-    tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"), "  each in its own way");
+    tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"), "  with different abbreviations");
 }
 
 static void test_wrong(void)
@@ -253,8 +253,8 @@ static void test_wrong(void)
     wrong("-c pink", "-c pink: must be one of red, green, blue");
     wrong("--colour=", "-c : must be one of red, green, blue");
     wrong("--from three", "--from three: must be one of one, two");
-    wrong("-S 13", "-S 13: is no good number");
-    tap_ok(self.n_checks == 1, "  looked at once");
+    wrong("-S 13", "-S 13: is not allowed");
+    tap_ok(self.n_checks == 1, "  checked once");
     wrong("--field=", "--field=: has no name");
     wrong("--field nothing.here a",
           "nothing.here: no such file; the argument of --field comes after =: --field=nothing.here");
@@ -277,7 +277,7 @@ static void test_help(void)
                                  "  -c, --colour=WHICH     a colour\n"
                                  "  -D, --data=SIZE        an amount of data\n"
                                  "      --memory=SIZE      memory\n"
-                                 "      --from=WHERE       words that come from elsewhere\n"
+                                 "      --from=WHERE       words from a function\n"
                                  "      --special-first    first\n"
                                  "      --special-last     last\n"
                                  "  -h, --help             this text\n"
@@ -288,7 +288,7 @@ static void test_help(void)
         {0}};
     struct buf out = {0};
     tap_ok(parse("-f --help -Z") == OPTIONS_HELP && parse("-h") == OPTIONS_HELP && parse("--he") == OPTIONS_HELP,
-           "--help, whatever comes after it");
+           "--help, whatever follows it");
     tap_ok(parse("--version -Z") == OPTIONS_VERSION, "--version");
     wrong("-V", "unknown option -V; see --help");
     wrong("--help=yes", "option --help takes no argument; see --help");
@@ -297,7 +297,7 @@ static void test_help(void)
     out.len = 0;
     tap_ok(options_put_help(&out, wide, &e) == 0 && buf_put_byte(&out, '\0', &e) == 0 &&
                strstr((const char *)out.p, "      --max-token-length=N  wide\n  -h, --help                this text\n"),
-           "its column is where the longest option ends");
+           "the column of descriptions depends on the longest option");
     buf_free(&out);
 }
 
@@ -318,7 +318,7 @@ struct filter {
 static const struct option_row own[] = {
     {'j', "jobs", "JOBS", "how many", OPTION_TO(TEXT, struct command, jobs)},
     {'f', "format", "FORMAT", "of the command", OPTION_TO(TEXT, struct command, format)},
-    {'r', "resume", NULL, "--resume: the command does that by itself; leave it out", .kind = OPTION_REFUSED},
+    {'r', "resume", NULL, "--resume: the command does that automatically; leave it out", .kind = OPTION_REFUSED},
     {0, "only", "FILE", NULL, .kind = OPTION_REFUSED},
     {0},
 };
@@ -340,7 +340,7 @@ static const struct option_row two[] = {
     {'p', "partial", NULL, "partial", OPTION_TO(FLAG, struct filter, partial)},
     {'v', "vocab-size", "N", "size", OPTION_TO(COUNT, struct filter, vocab)},
     {'j', "join", NULL, "another j", OPTION_TO(FLAG, struct filter, inline_text)},
-    {0, "restart", NULL, "begins like what is refused", OPTION_TO(FLAG, struct filter, inline_text)},
+    {0, "restart", NULL, "has a common prefix with a refused option", OPTION_TO(FLAG, struct filter, inline_text)},
     {0},
 };
 
@@ -348,7 +348,7 @@ static struct command command;
 static struct filter filters[2];
 static struct option_words words[2];
 
-/* Parses by the three tables; the command's own stands last, which must not matter. */
+/* Parses with the three tables. The command's own table is last, which must not matter. */
 static enum options_next parse_all(const char *line)
 {
     const struct option_set sets[] = {{.rows = one, .to = &filters[0], .words = &words[0]},
@@ -363,7 +363,7 @@ static enum options_next parse_all(const char *line)
     return options_parse(sets, 3, argc, argv, &first, &e);
 }
 
-/* The words that the filters get, with blanks between and a bar between the filters. */
+/* The words that the filters get, separated by blanks, and `|` between the filters. */
 static void gives(const char *line, const char *wanted)
 {
     char got[300] = "";
@@ -397,19 +397,19 @@ static void test_sets(void)
     gives("--jsonl /dev/null --jsonl=a.b", "--jsonl --jsonl=a.b|");
     gives("-s _ --jsonl=", "--special-token= --jsonl=|");
     gives("-p x", "--pattern=x|");
-    tap_ok(!filters[1].partial, "  a letter with two meanings is that of the first table");
+    tap_ok(!filters[1].partial, "  a letter in two tables has the meaning of the first");
     gives("-f x", "|");
-    tap_ok(is(command.format, "x") && !filters[0].format, "  an option of the command is the command's alone");
+    tap_ok(is(command.format, "x") && !filters[0].format, "  an option of the command is not passed to filters");
     gives("-j 2 --join", "|--join");
-    tap_ok(is(command.jobs, "2") && filters[1].inline_text, "  and so are its letters, wherever its table stands");
+    tap_ok(is(command.jobs, "2") && filters[1].inline_text, "  nor are its letters, wherever its table is");
     gives("--vocab 300 --pat=x", "--pattern=x|--vocab-size=300");
     wrong_all("--p", "option --p is ambiguous: --pattern, --partial; see --help");
     wrong_all("--j", "option --j is ambiguous: --jsonl, --join, --jobs; see --help");
-    wrong_all("--resume", "--resume: the command does that by itself; leave it out");
-    wrong_all("--resume=x", "--resume: the command does that by itself; leave it out");
+    wrong_all("--resume", "--resume: the command does that automatically; leave it out");
+    wrong_all("--resume=x", "--resume: the command does that automatically; leave it out");
     gives("--res", "|--restart");
-    wrong_all("--resu", "--resume: the command does that by itself; leave it out");
-    wrong_all("-r", "--resume: the command does that by itself; leave it out");
+    wrong_all("--resu", "--resume: the command does that automatically; leave it out");
+    wrong_all("-r", "--resume: the command does that automatically; leave it out");
     wrong_all("--only=x", "unknown option --only=x; see --help");
     wrong_all("--only x", "unknown option --only; see --help");
     wrong_all("--onyl x", "unknown option --onyl; see --help");
@@ -438,7 +438,7 @@ static void test_names(void)
                options_put_names(&out, "many", many, none, &e) == 0 &&
                options_put_names(&out, "two", two, before, &e) == 0 && out.len == strlen(wanted) &&
                memcmp(out.p, wanted, out.len) == 0,
-           "the names of options, without those that the command, or a program before, has");
+           "the names of options, without those in the command's or an earlier program's table");
     buf_free(&out);
 }
 
@@ -475,7 +475,7 @@ static void test_nearest(void)
     char long_word[1000];
     memset(long_word, 'x', sizeof long_word - 1);
     long_word[sizeof long_word - 1] = 0;
-    tap_ok(!nearest(long_word, names, 2), "a long word is near nothing");
+    tap_ok(!nearest(long_word, names, 2), "a very long word is near nothing");
 }
 
 int main(void)

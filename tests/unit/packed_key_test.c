@@ -1,5 +1,5 @@
-/* packed_key_test.c - the keys of a batch: each version that this processor has gives those of key12_of, its hashes
- * and its marks, for batches of any size and pretokens of any length; and it reads no more than it may.
+/* packed_key_test.c - the keys of a batch: each version that this processor supports gives the keys of key12_of, their
+ * hashes, and the marks, for batches of any size and pretokens of any length; and it does not read too far.
  *
  *   SEED=N       random seed (printed)
  */
@@ -12,11 +12,11 @@
 
 enum {
     TEXT = 1 << 16, /* bytes */
-    AHEAD = 16,     /* that may be read after the last pretoken */
+    AHEAD = 16,     /* bytes that may be read after the last pretoken */
     N_BATCHES = 20000,
 };
 
-/* n bytes, zeros, that end where readable memory ends. */
+/* Maps n zero bytes that end where readable memory ends. */
 static void *map_to_end(size_t n)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = (n + page - 1) / page * page;
@@ -25,7 +25,7 @@ static void *map_to_end(size_t n)
     return p == MAP_FAILED || mprotect(p + len, page, PROT_NONE) < 0 ? NULL : p + len - n;
 }
 
-/* Whether a version makes of these pretokens what the header says; prints the first difference. */
+/* Whether a version gives what the header specifies for these pretokens; prints the first difference. */
 static bool right(pack_keys_fn *pack_keys, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                   const struct key12_slots *slots)
 {
@@ -49,7 +49,7 @@ static bool right(pack_keys_fn *pack_keys, const unsigned char *text, size_t sta
     }
     if (b.n == n && (n % 64 == 0 || b.longer[n / 64] >> n % 64 == 0))
         return true;
-    tap_note("%zu pretokens are %zu, or one after the last is marked", n, b.n);
+    tap_note("%zu pretokens: the count is %zu, or a bit after the last is set", n, b.n);
     return false;
 }
 
@@ -72,7 +72,7 @@ static void test_batches(const char *name, pack_keys_fn *pack_keys)
     tap_ok(ok, "%s: the keys of batches", name);
 }
 
-/* Of lengths whose low bits are those of short ones. */
+/* Pretokens whose lengths have the same low bits as short ones. */
 static void test_long(const char *name, pack_keys_fn *pack_keys)
 {
     unsigned char *text = map_to_end(((size_t)1 << 32) + AHEAD);
@@ -101,7 +101,7 @@ int main(void)
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         const char *name = simd_name(versions[i].level);
         if (!*versions[i].pack_keys || !simd_has(versions[i].level)) {
-            tap_ok(1, "%s # SKIP this processor or compiler lacks it", name);
+            tap_ok(1, "%s # SKIP not supported by this processor or compiler", name);
             continue;
         }
         test_batches(name, *versions[i].pack_keys);

@@ -1,5 +1,5 @@
-/* packet_test.c - messages through a socket that several processes read: each comes whole, of whatever length, to one
- * of them, and nothing is read in advance. */
+/* packet_test.c - messages through a socket that several processes read: each message, of any length, goes as a whole
+ * to one of them, and nothing is read in advance. */
 #include "base/io/fd.h"
 #include "base/io/input.h"
 #include "base/io/packet.h"
@@ -25,7 +25,7 @@ static void make_pair(int fd[2], int type)
         abort();
 }
 
-/* Makes a descriptor standard input; it is closed. */
+/* Makes a descriptor standard input, and closes it. */
 static struct input *open_over(int fd)
 {
     struct err e = {0};
@@ -51,16 +51,16 @@ static void test_kinds(void)
     int fd[2];
     if (pipe(fd))
         abort();
-    tap_ok(is_packets(AF_UNIX, SOCK_SEQPACKET), "a socket of messages is one");
+    tap_ok(is_packets(AF_UNIX, SOCK_SEQPACKET), "a SOCK_SEQPACKET socket is a packet socket");
     tap_ok(!is_packets(AF_UNIX, SOCK_STREAM) && !is_packets(AF_UNIX, SOCK_DGRAM) && !packet_socket(fd[0]) &&
                !packet_socket(-1),
-           "other sockets, a pipe and what is not open are none");
+           "other sockets, a pipe and a closed descriptor are not");
     close(fd[0]);
     close(fd[1]);
 }
 
 /* Writes messages of these lengths in another process, and reads them in parts of at most `part` bytes. Returns whether
- * they come as they were, and each ends where it should. */
+ * the bytes are unchanged, and each message ends where it should. */
 static bool comes_whole(const size_t *len, size_t n, size_t part, int type)
 {
     int fd[2], status;
@@ -95,13 +95,13 @@ static void test_lengths(void)
 {
     static const size_t small[] = {1, 27, 2, 4096}, max[] = {PACKET_MAX, PACKET_MAX - 1, PACKET_MAX},
                         large[] = {PACKET_MAX + 1, 3 << 20, 5, 300000};
-    tap_ok(comes_whole(small, 4, 27, SOCK_SEQPACKET), "short messages, read by 27 bytes");
-    tap_ok(comes_whole(small, 4, 1 << 20, SOCK_SEQPACKET), "the same with room for all");
-    tap_ok(comes_whole(max, 3, PACKET_MAX, SOCK_SEQPACKET), "the longest that is sent by itself");
-    tap_ok(comes_whole(max, 3, 1000, SOCK_SEQPACKET), "  with little room");
-    tap_ok(comes_whole(large, 4, PACKET_MAX, SOCK_SEQPACKET), "longer ones, which are files");
-    tap_ok(comes_whole(large, 4, 1000, SOCK_SEQPACKET), "  with little room");
-    tap_ok(comes_whole(large, 4, 1000, SOCK_STREAM), "a stream socket is read as ever");
+    tap_ok(comes_whole(small, 4, 27, SOCK_SEQPACKET), "short messages, read 27 bytes at a time");
+    tap_ok(comes_whole(small, 4, 1 << 20, SOCK_SEQPACKET), "the same with a large buffer");
+    tap_ok(comes_whole(max, 3, PACKET_MAX, SOCK_SEQPACKET), "the longest messages that are sent without a file");
+    tap_ok(comes_whole(max, 3, 1000, SOCK_SEQPACKET), "  with a small buffer");
+    tap_ok(comes_whole(large, 4, PACKET_MAX, SOCK_SEQPACKET), "longer messages, sent as files");
+    tap_ok(comes_whole(large, 4, 1000, SOCK_SEQPACKET), "  with a small buffer");
+    tap_ok(comes_whole(large, 4, 1000, SOCK_STREAM), "a stream socket is read as usual");
 }
 
 /* Two readers of one socket. */
@@ -119,14 +119,14 @@ static void test_share(void)
     bool good = input_read(b, back, sizeof back, &e) == 10 && memcmp(back, bytes + 10, 10) == 0 &&
                 input_read(a, back, 4, &e) == 4 && !input_message_ended(a) && input_read(a, back, 30, &e) == 6 &&
                 input_message_ended(a) && memcmp(back, bytes + 4, 6) == 0 && input_read(b, back, sizeof back, &e) == 10;
-    tap_ok(good, "each reader takes one message, and no other before that is used");
+    tap_ok(good, "each reader takes one message, and the next one only after it is used");
     close(fd[1]);
-    tap_ok(input_read(a, back, 30, &e) == 0 && input_read(b, back, 30, &e) == 0, "the end comes to all of them");
+    tap_ok(input_read(a, back, 30, &e) == 0 && input_read(b, back, 30, &e) == 0, "all readers get the end of input");
     input_close(a);
     input_close(b);
 }
 
-/* How many long messages of a process that waits to write more are in the queue. */
+/* How many long messages a process that is blocked in writing has in the queue. */
 static int queued(void)
 {
     int fd[2], file, n = 0, large = 16 << 20;
@@ -152,13 +152,14 @@ static int queued(void)
     return n;
 }
 
-/* How a process ends that writes n bytes to a socket whose other end is closed; unread: with a message in it. */
+/* How a process ends that writes n bytes to a socket whose other end is closed. unread: an unread message is in the
+ * socket. */
 static int end_of_writer(size_t n, bool unread, bool ignored)
 {
     int fd[2], status = 0;
     struct err e = {0};
     pid_t pid = fork();
-    if (pid == 0) { /* which alone has both ends */
+    if (pid == 0) { /* only this process has both ends */
         make_pair(fd, SOCK_SEQPACKET);
         signal(SIGPIPE, ignored ? SIG_IGN : SIG_DFL);
         if (unread && send(fd[1], bytes, 10, 0) != 10)
@@ -173,11 +174,11 @@ static int end_of_writer(size_t n, bool unread, bool ignored)
 static void test_ends(void)
 {
     int n = queued();
-    tap_ok(n >= 1 && n <= 2, "few files wait in a queue: %d", n);
-    tap_ok(end_of_writer(10, false, false) == -SIGPIPE, "nobody reads: the signal of pipes ends who writes");
-    tap_ok(end_of_writer(10, true, false) == -SIGPIPE, "  with a message that nobody has read");
+    tap_ok(n >= 1 && n <= 2, "few files are queued: %d", n);
+    tap_ok(end_of_writer(10, false, false) == -SIGPIPE, "no reader: SIGPIPE ends the writer");
+    tap_ok(end_of_writer(10, true, false) == -SIGPIPE, "  with an unread message");
     tap_ok(end_of_writer(PACKET_MAX + 1, false, false) == -SIGPIPE, "  a file");
-    tap_ok(end_of_writer(10, true, true) == EX_IOERR, "an error if the signal is ignored");
+    tap_ok(end_of_writer(10, true, true) == EX_IOERR, "an error if SIGPIPE is ignored");
     tap_ok(end_of_writer(PACKET_MAX + 1, false, true) == EX_IOERR, "  a file");
 }
 
@@ -204,7 +205,7 @@ static void test_damage(void)
     make_pair(fd, SOCK_SEQPACKET);
     setsockopt(fd[1], SOL_SOCKET, SO_SNDBUF, &large, sizeof large);
     if (send(fd[1], bytes, 300 << 10, 0) != 300 << 10) {
-        tap_ok(1, "a message of 300 KiB # SKIP this system does not send any");
+        tap_ok(1, "a message of 300 KiB # SKIP this system cannot send it");
     } else {
         tap_ok(packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) == -1 && e.code == EX_DATAERR &&
                    strstr(e.msg, "socket: a message of more than 204800 bytes was truncated"),
@@ -220,20 +221,20 @@ static void test_damage(void)
         abort();
     for (int i = 0; i < 2; i++) {
         e = (struct err){0};
-        tap_ok(!input_open("-", &e) && e.code == EX_DATAERR, "%s: %s", i ? "what is no file" : "an empty file", e.msg);
+        tap_ok(!input_open("-", &e) && e.code == EX_DATAERR, "%s: %s", i ? "not a file" : "an empty file", e.msg);
     }
     struct rlimit old, low;
     getrlimit(RLIMIT_NOFILE, &old);
     low = old;
-    low.rlim_cur = (rlim_t)dup(0) + 1; /* all that are free are above it */
+    low.rlim_cur = (rlim_t)dup(0) + 1; /* all free descriptors are above the limit */
     setrlimit(RLIMIT_NOFILE, &low);
     ssize_t got = packet_receive(0, back, PACKET_MAX, &file, "socket", &e);
     setrlimit(RLIMIT_NOFILE, &old);
-    tap_ok(got == -1 && e.code == EX_OSERR && file == -1, "no descriptor is left: %s", e.msg);
-    tap_ok(packet_receive(0, back, PACKET_MAX, &file, "socket", &e) == 10, "and the next message comes");
+    tap_ok(got == -1 && e.code == EX_OSERR && file == -1, "out of descriptors: %s", e.msg);
+    tap_ok(packet_receive(0, back, PACKET_MAX, &file, "socket", &e) == 10, "the next message is received");
 }
 
-/* What a reader of records makes of one that does not end in its message. */
+/* A record that does not end in its message is cut off. */
 static void test_records(void)
 {
     int fd[2], file;
@@ -247,10 +248,10 @@ static void test_records(void)
         record_reader_open(&r, "-", &e))
         abort();
     tap_ok(record_next(&r, &rec, &e) == RECORD_ITEM && rec.len == 1000, "a record");
-    tap_ok(record_next(&r, &rec, &e) == RECORD_ERROR && strstr(e.msg, "cut off inside a record"), "one that is cut: %s",
-           e.msg);
+    tap_ok(record_next(&r, &rec, &e) == RECORD_ERROR && strstr(e.msg, "cut off inside a record"),
+           "a record that is cut off: %s", e.msg);
     tap_ok(packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) == (ssize_t)out.len - 500,
-           "what comes after it was not taken");
+           "the next message was not taken");
     record_reader_close(&r);
     buf_free(&out);
 }

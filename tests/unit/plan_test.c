@@ -1,5 +1,5 @@
-/* plan_test.c - what bpe plan foresees of a law that is known: counts that grow as a power of the text, and as one that
- * bends. */
+/* plan_test.c - the predictions of bpe plan for counts that follow a known law: a power of the text's size, or a curve
+ * that bends. */
 #include "../../cmd/bpe/plan.h"
 #include "../unit/tap.h"
 
@@ -25,7 +25,7 @@ static double bent_up(double n)
     return 4 * pow(n, 0.5 + 0.01 * log10(n));
 }
 
-/* What would be measured in text with f(n) distinct pretokens. */
+/* The measurements of a text with f(n) distinct pretokens. */
 static struct plan_facts facts_of(law *f)
 {
     static const double sizes[PLAN_PARTS] = {1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8};
@@ -60,7 +60,7 @@ static struct plan_facts facts_of(law *f)
     return is;
 }
 
-/* The same of a power, of its last n points alone. */
+/* The same for the power law, with only its last n points. */
 static struct plan_facts facts_of_last(size_t n)
 {
     struct plan_facts is = facts_of(straight);
@@ -71,7 +71,7 @@ static struct plan_facts facts_of_last(size_t n)
     return is;
 }
 
-/* 10 TB by 64 processes on 8 machines. */
+/* 10 TB, 64 processes on 8 machines */
 static const struct plan_ask usual = {.size = 1e13,
                                       .whole = 1e13,
                                       .jobs = 64,
@@ -107,32 +107,33 @@ static void test_power(void)
 {
     make(straight, usual);
     tap_ok(fabs(p.law.exponent - 0.6) < 1e-4, "a power: its exponent");
-    tap_ok(fabs(exp(p.law.error) - 1) < 1e-4, "nothing was wrong with it");
-    near(is->distinct, straight(1e13), 1e-3, "and it goes on");
+    tap_ok(fabs(exp(p.law.error) - 1) < 1e-4, "the estimated error is 0");
+    near(is->distinct, straight(1e13), 1e-3, "the power law is extrapolated");
     tap_ok(0.7 < from->distinct / is->distinct && from->distinct < is->distinct && is->distinct < to->distinct &&
                to->distinct / is->distinct < 1.3,
-           "within a narrow range");
+           "the range is narrow");
     tap_ok(!p.too_small && p.spread < 1.5, "so the sample is large enough");
     near(is->sum, 15 * straight(1e13), 1e-3, "bytes of the sum");
     near(is->merge_memory, 100 * straight(1e13), 0.01, "memory of bpe-merge");
-    near(is->records, 20000 * straight(5e8), 0.01, "records: tasks of 500 MB");
+    near(is->records, 20000 * straight(5e8), 0.01, "records of tasks of 500 MB");
     tap_ok(p.tasks == 20000, "  20000 of them");
     near(is->stage[0].cpu, 2e4 + 1e-7 * is->records, 0.01, "CPU time of counting");
     near(is->stage[0].cost, is->stage[0].cpu / 3600 * 0.1, 0.01, "cost: cores, hours");
-    tap_ok(isnan(is->min_count), "no --min-count where there is no limit");
+    tap_ok(isnan(is->min_count), "no --min-count without a memory limit");
     text_is(is->stage[p.longest].name, "count", "counting takes longest");
 }
 
 static void test_bent(void)
 {
     make(bent_down, usual);
-    tap_ok(exp(p.law.error) - 1 > 0.02, "a line that bends down: the first sizes expect too many");
-    tap_ok(is->distinct / from->distinct > to->distinct / is->distinct, "the range goes further down than up");
+    tap_ok(exp(p.law.error) - 1 > 0.02, "a curve that bends down: the small sizes predict too many");
+    tap_ok(is->distinct / from->distinct > to->distinct / is->distinct, "the range is wider below than above");
     double truth = bent_down(1e13);
-    tap_ok(from->distinct <= truth && truth <= to->distinct, "and has the truth in it");
+    tap_ok(from->distinct <= truth && truth <= to->distinct, "the true value is within the range");
     make(bent_up, usual);
     truth = bent_up(1e13);
-    tap_ok(from->distinct <= truth && truth <= to->distinct, "one that bends up, too");
+    tap_ok(from->distinct <= truth && truth <= to->distinct,
+           "a curve that bends up: the true value is within the range");
 }
 
 static void test_more(void)
@@ -147,39 +148,39 @@ static void test_more(void)
     tap_ok(less.distinct < is->distinct && less.records < is->records && less.counts < is->counts &&
                less.sum < is->sum && less.merge_memory < is->merge_memory && less.sum_memory < is->sum_memory &&
                less.host_sums < is->host_sums && less.ids < is->ids,
-           "more text: more of everything");
+           "more text: all predictions are larger");
     ask = usual;
     ask.jobs = 128;
     ask.hosts = 16;
     make(straight, ask);
     tap_ok(p.seconds < seconds, "more machines: sooner");
-    tap_ok(is->host_sums > all.host_sums, "and more bytes between them");
+    tap_ok(is->host_sums > all.host_sums, "more machines: more bytes over the network");
     const double memory = is->sum_memory;
     ask = usual;
     ask.network = 1e6;
     make(straight, ask);
     text_is(is->stage[p.longest].name, "sum of several", "with a slow network, the sums of each machine take longest");
-    tap_ok(p.longest == 2 && is->stage[2].waits, "  as they wait for it");
+    tap_ok(p.longest == 2 && is->stage[2].waits, "  because they wait for the network");
     ask.hosts = 4;
     ask.jobs = 32;
     make(straight, ask);
-    text_is(is->stage[p.longest].name, "sum", "  or the last one, if it adds these up");
-    tap_ok(is->stage[2].waits, "  as it waits for it");
+    text_is(is->stage[p.longest].name, "sum", "  or the last sum, if it adds up those of the machines");
+    tap_ok(is->stage[2].waits, "  because it waits for the network");
     ask = usual;
     ask.read = 1e6;
     make(straight, ask);
-    tap_ok(fabs(is->stage[0].seconds - 1e13 / 8e6) < 1 && is->stage[0].waits, "text that comes slowly");
+    tap_ok(fabs(is->stage[0].seconds - 1e13 / 8e6) < 1 && is->stage[0].waits, "slow input");
 
-    /* Sums of machines: 64 of them, by 8 processes of bpe sum-tree, and then by one. */
+    /* 64 machines: 8 processes of bpe sum-tree add up their sums, then one adds up the results. */
     ask = usual;
     ask.jobs = 512;
     ask.hosts = 64;
     ask.network = 0;
     make(straight, ask);
-    near(is->stage[2].cpu, 5e-8 * is->host_records, 0.01, "sums in files have a time of their own");
+    near(is->stage[2].cpu, 5e-8 * is->host_records, 0.01, "sums in files have their own speed");
     tap_ok(is->stage[2].cores == 8, "8 processes add them up");
-    near(is->stage[3].cpu, 5e-8 * 8 * straight(1.25e12), 0.01, "the last adds up 8 sums");
-    tap_ok(fabs(is->sum_memory / memory - pow(0.25, 0.6)) < 0.02, "each machine's own need memory");
+    near(is->stage[3].cpu, 5e-8 * 8 * straight(1.25e12), 0.01, "the last process adds up 8 sums");
+    tap_ok(fabs(is->sum_memory / memory - pow(0.25, 0.6)) < 0.02, "the memory is that of a machine's own sum");
 }
 
 static void test_memory(void)
@@ -188,17 +189,17 @@ static void test_memory(void)
     ask.memory = 16e9;
     make(straight, ask);
     tap_ok(is->merge_memory <= 16e9, "within --memory");
-    tap_ok(is->min_count >= 2 && is->min_count <= 5, "by no more than is needed");
-    tap_ok(is->spilled == 0, "the sum of a machine fits");
+    tap_ok(is->min_count >= 2 && is->min_count <= 5, "--min-count is no larger than necessary");
+    tap_ok(is->spilled == 0, "the sum of a machine fits in memory");
     ask.memory = 8e9;
     make(straight, ask);
-    near(is->spilled, is->counts / 8 * 0.4, 0.01, "what does not fit goes to disk: the counts of a machine");
+    near(is->spilled, is->counts / 8 * 0.4, 0.01, "counts of a machine that do not fit are spilled to disk");
     ask.memory = 1e12;
     make(straight, ask);
-    tap_ok(is->spilled == 0 && isnan(is->min_count), "nothing else does");
+    tap_ok(is->spilled == 0 && isnan(is->min_count), "nothing is spilled if there is enough memory");
 }
 
-/* The text for which a sample is too small begins where the range goes to a factor of two. */
+/* A sample is too small for a text from the size at which the range reaches a factor of two. */
 static void test_too_small(void)
 {
     struct plan_ask ask = usual;
@@ -212,17 +213,19 @@ static void test_too_small(void)
         last = p.spread;
         small = p.too_small;
     }
-    tap_ok(!wrong && small && last > 2, "a sample is too small for more text than its range is good for");
+    tap_ok(!wrong && small && last > 2, "a sample is too small from a factor of two on");
     struct plan_facts few = facts_of_last(4);
     plan_make(&p, &usual, &few);
-    tap_ok(p.too_small && p.law.few_sizes, "so is one with few sizes");
+    tap_ok(p.too_small && p.law.few_sizes, "a sample with few sizes is too small");
     few = facts_of_last(1);
     few.sums.records = 0;
     plan_make(&p, &usual, &few);
-    tap_ok(p.too_small && p.law.few_sizes && isfinite(is->distinct) && isfinite(p.seconds), "or with one");
+    tap_ok(p.too_small && p.law.few_sizes && isfinite(is->distinct) && isfinite(p.seconds),
+           "a sample with one size is too small");
     ask.size = 1e8;
     plan_make(&p, &ask, &few);
-    tap_ok(!p.too_small && fabs(is->distinct / straight(1e8) - 1) < 1e-9, "but what is measured as a whole is known");
+    tap_ok(!p.too_small && fabs(is->distinct / straight(1e8) - 1) < 1e-9,
+           "but if the whole text is measured, the result is known");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* pretokenize_test.c - a text that is read in windows of any size gives the same pretokens and special tokens as the
- * whole; and the policies for invalid bytes, compared with Python's rules.
+/* pretokenize_test.c - a text read in windows of any size gives the same pretokens and special tokens as the whole
+ * text; and the policies for invalid bytes, compared with Python's rules.
  *
  *   SEED=N  random seed (printed)
  */
@@ -14,7 +14,7 @@
 enum { MAX_TEXT = 3000 };
 
 static struct err e;
-static const char *prefix = ""; /* of the rules */
+static const char *prefix = ""; /* the prefix in the rules */
 static enum normalizer normalizer;
 static enum prefix_place place;
 static unsigned kinds; /* bit i: special token i is found in normalized text */
@@ -30,10 +30,10 @@ static void must(int rc)
 /* ---- A sink that records all calls ---- */
 
 struct sink {
-    struct buf got; /* each pretoken and a '|'; a special token as "<N>|" */
+    struct buf got; /* each pretoken, followed by '|'; a special token as "<N>|" */
     size_t stop;    /* fails after this many pretokens; 0: never */
     size_t n;
-    size_t end; /* of the last special token, in its window */
+    size_t end; /* of the last special token, as offset in its window */
 };
 
 static int take_words(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
@@ -56,8 +56,9 @@ static int take_special(void *ctx, size_t token, size_t end, struct err *why)
     return buf_printf(&s->got, why, "<%zu>|", token);
 }
 
-/* Reads p[0 .. n) in windows of up to `window` more bytes each time, 0: all at once. Each window is at the end of a
- * block of memory, so that a sanitizer notices reads past it. Returns 0, or -1 with *where in the text. */
+/* Reads p[0 .. n) in windows of up to `window` more bytes each time; 0: all bytes in one window. Each window lies at
+ * the end of a block of memory, so that a sanitizer detects reads past it. Returns 0, or -1 with the offset in
+ * *where. */
 static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n, size_t window, enum window_end end,
                         size_t *where)
 {
@@ -102,10 +103,10 @@ static size_t random_text(unsigned char *p, size_t max, bool valid)
 {
     static const char *const part[] = {"the ", "cat", "'s", " 123", "\n", "\n\n", "  ", "\xC3\xA9", "\xE4\xB8\xAD",
                                        "\xF0\x9F\x98\x80", "<s>", "<s>\n", "\xC3\xA9|", "<", "s>", ".", "\t", "A",
-                                       /* what NFC changes: marks, Hangul, what it decomposes */
+                                       /* changed by NFC: marks, Hangul, characters that decompose */
                                        "e\xCC\x81", "\xCC\x81", "\xCC\xA3", "\xE0\xA5\x98", "\xE1\x84\x80\xE1\x85\xA1",
                                        "\xE1\x86\xA8",
-                                       /* from here on: invalid */
+                                       /* invalid from here on */
                                        "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80"};
     enum { VALID = 24, ALL = 29 };
     size_t n = 0, want = rnd(rnd(2) ? max - 8 : 60);
@@ -130,7 +131,7 @@ static void windows(const char *name, const char *pattern, const char *regex)
         struct pretokenizer w;
         size_t where_whole = 0, where_cut = 0, n = random_text(text, MAX_TEXT - 8, rnd(4) == 0);
         if (end == TEXT_LETTER && n && !*regex && strcmp(pattern, "bytes") != 0)
-            text[n - 1] = '\n'; /* where text may be cut */
+            text[n - 1] = '\n'; /* the text may be cut here */
         open_tokens(&w, pattern, regex, invalid, &whole);
         int rc_whole = read_windows(&w, text, n, 0, end, &where_whole);
         pretokenizer_close(&w);
@@ -151,7 +152,7 @@ static void windows(const char *name, const char *pattern, const char *regex)
 
 /* ---- Policies ---- */
 
-/* Compares the result for a text with `want`: "" and *where on an error. */
+/* Compares the result for a text with `want`; if that is "", an error is expected at want_where. */
 static void gives(const char *text, enum invalid_policy invalid, enum window_end end, const char *want,
                   size_t want_where)
 {
@@ -168,7 +169,7 @@ static void gives(const char *text, enum invalid_policy invalid, enum window_end
         to += printable ? snprintf(to, 5, "%c", *p) : snprintf(to, 5, "\\x%02X", (unsigned char)*p);
     }
     tap_ok(good, "%s, invalid bytes: %s%s", shown, invalid_policy_names[invalid],
-           *want ? "" : ": an error, at its place");
+           *want ? "" : ": an error at its offset");
     if (!good)
         tap_note("%d at %zu: %s", rc, where, rc ? e.msg : (const char *)s.got.p);
     pretokenizer_close(&w);
@@ -190,9 +191,9 @@ static void policies(void)
     gives("a\xFF\xFEz", INVALID_REPLACE, TEXT_DOC, "a|\xEF\xBF\xBD\xEF\xBF\xBD|z|", 0);
     gives("caf\xE9 noir", INVALID_SKIP, TEXT_DOC, "caf| noir|", 0);
     gives("ca\xFF\xFEt", INVALID_SKIP, TEXT_DOC, "cat|", 0);
-    gives("<\xFFs>", INVALID_SKIP, TEXT_DOC, "<|s|>|", 0); /* leaving out bytes makes no special token */
+    gives("<\xFFs>", INVALID_SKIP, TEXT_DOC, "<|s|>|", 0); /* skipping bytes does not make a special token */
     gives("ca\xFF\xFEt", INVALID_BYTES, TEXT_DOC, "ca|\xFF|\xFE|t|", 0);
-    gives("a\n\n\xFF", INVALID_BYTES, TEXT_DOC, "a|\n\n|\xFF|", 0); /* text before it ends as a document does */
+    gives("a\n\n\xFF", INVALID_BYTES, TEXT_DOC, "a|\n\n|\xFF|", 0); /* the text before the byte ends like a document */
     gives("\xC3<s>\xC3", INVALID_BYTES, TEXT_DOC, "\xC3|<0>|\xC3|", 0);
 }
 
@@ -203,13 +204,13 @@ static void errors_of_the_sink(void)
     size_t where = 0;
     open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
     int rc = read_windows(&w, (const unsigned char *)"a b<s> c d", 10, 0, TEXT_DOC, &where);
-    tap_ok(rc < 0 && strcmp(e.msg, "no more") == 0 && where == 6, "an error of the sink ends it, at %zu", where);
+    tap_ok(rc < 0 && strcmp(e.msg, "no more") == 0 && where == 6, "an error of the sink stops reading, at %zu", where);
     pretokenizer_close(&w);
     buf_free(&s.got);
     const struct rules unknown = {.pattern = str_of("nonsense")};
     const struct pretoken_sink nowhere = {0};
     tap_ok(pretokenizer_open(&w, &unknown, INVALID_ERROR, &nowhere, &e) < 0 && e.code == EX_DATAERR,
-           "a pattern of another version is refused");
+           "an unknown pattern, perhaps of another version, is refused");
 }
 
 /* Text that the caller knows to be valid is not checked again, unless a special token may cut a character in two. */
@@ -228,7 +229,7 @@ static void known_to_be_valid(void)
         w.valid = true;
         ptrdiff_t used = pretokenize_text(&w, text, 4, TEXT_DOC, &where, &e);
         tap_ok(used == 4 && str_equal((struct str){s.got.p, s.got.len}, str_of("a|<0>|z|")) && s.end == 3,
-               "known to be valid%s", i ? ", but cut in a character" : "");
+               "known to be valid%s", i ? ", but a token ends inside a character" : "");
         pretokenizer_close(&w);
         rules_free(&r);
         buf_free(&s.got);
@@ -237,7 +238,7 @@ static void known_to_be_valid(void)
 
 /* ---- A prefix ---- */
 
-/* The pretokens of a text that goes on inside a document, or begins one. */
+/* The pretokens of a text that continues a document, or begins one. */
 static void continues(const char *text, bool inside, const char *want)
 {
     struct sink s = {0};
@@ -247,15 +248,15 @@ static void continues(const char *text, bool inside, const char *want)
     pretokenizer_begin(&w, inside, inside);
     must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
     tap_ok(str_equal(buf_str(&s.got), str_of(want)), "\"%s\" %s", text,
-           inside ? "goes on: no prefix" : "begins: with a prefix");
+           inside ? "continues a document: no prefix" : "begins: with a prefix");
     s.got.len = 0;
     must(read_windows(&w, (const unsigned char *)"a", 1, 0, TEXT_DOC, &where));
-    tap_ok(str_equal(buf_str(&s.got), str_of(" a|")), "  and the next document has it");
+    tap_ok(str_equal(buf_str(&s.got), str_of(" a|")), "  and the next document has a prefix");
     pretokenizer_close(&w);
     buf_free(&s.got);
 }
 
-/* The same as with a space in the text. */
+/* A prefix gives the same pretokens as a space in the text. */
 static void prefixed_whole(const char *pattern, const char *regex)
 {
     unsigned char text[MAX_TEXT] = " ";
@@ -280,10 +281,10 @@ static void prefixed_whole(const char *pattern, const char *regex)
         buf_free(&with.got);
         buf_free(&without.got);
     }
-    tap_ok(!bad && n_prefixed > TRIES(300), "%s%s: a prefix is as if it were text (%zu bad)", pattern, regex, bad);
+    tap_ok(!bad && n_prefixed > TRIES(300), "%s%s: a prefix is like text (%zu bad)", pattern, regex, bad);
 }
 
-/* A text of which nothing is left gets no prefix. */
+/* A text that is empty, or of which all bytes are skipped, gets no prefix. */
 static void empty(const char *text)
 {
     struct sink s = {0};
@@ -291,7 +292,7 @@ static void empty(const char *text)
     size_t where = 0;
     open_tokens(&w, "gpt2", "", INVALID_SKIP, &s);
     must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
-    tap_ok(s.got.len == 0, "no prefix before no text");
+    tap_ok(s.got.len == 0, "an empty text gets no prefix");
     pretokenizer_close(&w);
     buf_free(&s.got);
 }
@@ -329,7 +330,7 @@ static void prefixes(void)
 
 /* ---- A normalizer ---- */
 
-/* The same as of the text's normal form. */
+/* The pretokens are those of the text's normal form. */
 static void normalized(const char *pattern, const char *regex)
 {
     unsigned char text[MAX_TEXT];
@@ -363,7 +364,7 @@ static void normalized(const char *pattern, const char *regex)
     buf_free(&normal);
 }
 
-/* A mark after many others composes with the letter before them. */
+/* A mark composes with the letter before, across many other marks. */
 static void long_run(void)
 {
     enum { MARKS = 100000 };
@@ -378,13 +379,13 @@ static void long_run(void)
     open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
     must(read_windows(&w, text.p, text.len, 64 << 10, TEXT_DOC, &where));
     tap_ok(s.n == 4 && memcmp(s.got.p, "the| \xC3\xA9|", 8) == 0 && s.got.len == 4 + 4 + 2 * MARKS + 1 + 5,
-           "a mark composes with a letter that is windows before it");
+           "a mark composes with a letter several windows earlier");
     pretokenizer_close(&w);
     buf_free(&text);
     buf_free(&s.got);
 }
 
-/* Special tokens of two kinds: the second are found in normalized text. */
+/* Special tokens of two kinds; those in `kinds` are found in normalized text. */
 static void two_kinds(void)
 {
     for (kinds = 1; kinds < 8; kinds++) {
@@ -401,7 +402,7 @@ static void two_kinds(void)
     kinds = 0;
 }
 
-/* A prefix that a normalizer puts before text is before the tokens that are found in it. */
+/* If a normalizer puts a prefix before the text, it precedes the tokens that are found in normalized text. */
 static void prepended(void)
 {
     prefix = " ";
@@ -421,7 +422,7 @@ static void prepended(void)
     prefix = "";
 }
 
-/* Where a token in normalized text ends is told for the text that was passed. */
+/* The end of a token found in normalized text is reported as an offset in the original text. */
 static void late_place(const char *text, enum invalid_policy invalid, size_t want)
 {
     struct sink s = {0};
@@ -458,7 +459,7 @@ static void normalizers(void)
     late_place("<s>\n<s>e\xCC\x81"
                "e\xCC\x81|x e\xCC\x81",
                INVALID_ERROR, 14);
-    late_place("e\xCC\x81<s>\xCC\x81\xCC\xA3", INVALID_ERROR, 6); /* marks after it are sorted */
+    late_place("e\xCC\x81<s>\xCC\x81\xCC\xA3", INVALID_ERROR, 6); /* the marks after the token are reordered */
     late_place("e\xCC\x81\xFF<s> e\xCC\x81", INVALID_SKIP, 7);
     late_place("e\xCC\x81\xFF<s>e\xCC\x81\xFF", INVALID_BYTES, 7);
     long_run();

@@ -1,4 +1,4 @@
-/* random.h - random numbers for unit tests, the same for the same seed (splitmix64; Steele, Lea and Flood, 2014). */
+/* random.h - random numbers for unit tests, reproducible from a seed (splitmix64; Steele, Lea and Flood, 2014). */
 #ifndef BPE_TESTS_RANDOM_H
 #define BPE_TESTS_RANDOM_H
 

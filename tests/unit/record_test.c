@@ -1,4 +1,4 @@
-/* record_test.c - the frame of a record, its stuffing, its checks; and the contents of records. */
+/* record_test.c - the frame of a record, its stuffing and checksums; and the contents of records. */
 #include "base/sys/simd.h"
 #include "random.h"
 #include "wire/cobs.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes a stream to a file and reads it; returns how it ended, with the number of records and their payloads. */
+/* Writes a stream to a file and reads it; returns how it ended, and the number of records and their payloads. */
 static enum record_next read_all(const struct buf *stream, struct buf *payloads, size_t *n, struct err *e)
 {
     char path[] = "/tmp/bpe-record-XXXXXX";
@@ -73,11 +73,11 @@ static void test_round_trip(void)
         too_long += one.len > RECORD_ATOMIC;
         buf_free(&one);
     }
-    tap_ok(newlines == 0, "0x0A is a record's last byte and no other");
+    tap_ok(newlines == 0, "0x0A is the last byte of a record, and occurs nowhere else");
     tap_ok(too_long == 0, "RECORD_ATOMIC_PAYLOAD bytes always fit RECORD_ATOMIC");
     enum record_next end = read_all(&stream, &got, &n, &e);
     tap_ok(end == RECORD_END && n == n_records && got.len == all.len && memcmp(got.p, all.p, all.len) == 0,
-           "payloads of all lengths come back");
+           "payloads of all lengths are read back");
     buf_free(&payload);
     buf_free(&stream);
     buf_free(&all);
@@ -102,13 +102,13 @@ static void stuff_by_the_book(struct buf *out, const unsigned char *p, size_t n)
     }
 }
 
-/* What went wrong in stuffing, and coming back. */
+/* Number of errors in stuffing and unstuffing. */
 struct stuffing {
     size_t n_bytes, wrong, wrong_back, wrong_begun, beyond;
 };
 
-/* Stuffs a payload given in parts, at any alignment, in blocks of the very size that is asked for (so that the
- * sanitizers notice what is read past it); and unstuffs it. */
+/* Stuffs a payload given in parts, at any alignment, in blocks of exactly the required size (so that the sanitizers
+ * detect reads past them), and unstuffs it. */
 static void stuff(struct stuffing *t, const struct buf *payload, struct buf *want)
 {
     size_t n = payload->len, room = COBS_ROOM(n), done = 0, shift = rnd(64);
@@ -149,7 +149,7 @@ static void stuff(struct stuffing *t, const struct buf *payload, struct buf *wan
     free(copy);
 }
 
-/* Newlines, and blocks that are full, at all distances. */
+/* Newlines and full blocks at all distances. */
 static void random_lines(struct buf *b)
 {
     struct err e;
@@ -163,7 +163,7 @@ static void random_lines(struct buf *b)
     }
 }
 
-/* Newlines as dense as can be: in any part of n bytes. */
+/* n bytes in which newlines are as dense as possible, or less. */
 static void random_dense(struct buf *b, size_t n)
 {
     struct err e;
@@ -178,7 +178,7 @@ static void test_stuffing(void)
     struct buf payload = {0}, want = {0};
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         if (!simd_has(level)) {
-            tap_ok(1, "stuffing # SKIP no %s here", simd_name(level));
+            tap_ok(1, "stuffing # SKIP this processor lacks %s", simd_name(level));
             continue;
         }
         simd_use(level);
@@ -194,15 +194,15 @@ static void test_stuffing(void)
             stuff(&t, &payload, &want);
         }
         tap_ok(t.wrong == 0, "%s: %zu bytes are stuffed as the manual says", simd_name(level), t.n_bytes);
-        tap_ok(t.wrong_back == 0, "%s: and come back", simd_name(level));
-        tap_ok(t.wrong_begun == 0, "%s: as does the beginning of one, wherever it is cut", simd_name(level));
-        tap_ok(t.beyond == 0, "%s: within the room that is asked for", simd_name(level));
+        tap_ok(t.wrong_back == 0, "%s: and are unstuffed", simd_name(level));
+        tap_ok(t.wrong_begun == 0, "%s: so is the beginning, cut at any byte", simd_name(level));
+        tap_ok(t.beyond == 0, "%s: within the required space", simd_name(level));
     }
     buf_free(&payload);
     buf_free(&want);
 }
 
-/* Three small records; every cut and every flipped bit must be noticed. */
+/* Three small records; every cut and every flipped bit must be detected. */
 static void test_damage(void)
 {
     struct buf stream = {0}, damaged = {0}, got = {0};
@@ -220,7 +220,7 @@ static void test_damage(void)
         int whole = cut == border[0] || cut == border[1] || cut == border[2] || cut == border[3];
         bad_cuts += end != (whole ? RECORD_END : RECORD_ERROR) || (!whole && e.code != EX_DATAERR);
     }
-    tap_ok(bad_cuts == 0, "a stream cut at any byte but between records is an error");
+    tap_ok(bad_cuts == 0, "a stream that is cut inside a record, at any byte, is an error");
     for (size_t bit = 0; bit < 8 * stream.len; bit++) {
         damaged.len = 0;
         buf_put(&damaged, stream.p, stream.len, &e);
@@ -230,7 +230,7 @@ static void test_damage(void)
         no_place += !e.input[0] || e.offset == ERR_NO_OFFSET;
     }
     tap_ok(bad_flips == 0, "every flipped bit is an error");
-    tap_ok(no_place == 0, "and the message names the place");
+    tap_ok(no_place == 0, "and the message has the input and offset");
     buf_free(&stream);
     buf_free(&damaged);
     buf_free(&got);
@@ -248,25 +248,26 @@ static void test_limits(void)
     for (int i = 0; i < 3 << 20; i++)
         buf_put_byte(&stream, i % 5000 == 4999 ? '\n' : 'x', &e);
     tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "damaged length"),
-           "a damaged length is noticed at the newline that comes too early");
+           "a damaged length is detected at a newline that comes too early");
     stream.len = 0;
     buf_put_str(&stream,
                 "\xFF"
                 "2W000000010123456789abcdefx\n",
                 &e);
     tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "version"),
-           "another version is named as such");
+           "another version is reported as such");
     stream.len = 0;
     buf_put_str(&stream, "plain text\n", &e);
-    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "bpe-chunk"), "text is told from records");
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "bpe-chunk"),
+           "text is not taken for records");
     stream.len = 0;
     tap_ok(read_all(&stream, &got, &n, &e) == RECORD_END && n == 0, "an empty stream has no records");
     buf_free(&stream);
     buf_free(&got);
 }
 
-/* Random bytes as payload of every type: get functions must refuse or accept them, and never read past them (the
- * sanitizers notice that). */
+/* Random bytes as payload of every type: the get functions must refuse or accept them, and never read past them (the
+ * sanitizers detect that). */
 static void test_random_fields(void)
 {
     struct buf payload = {0};
@@ -312,7 +313,7 @@ static void test_random_fields(void)
         if (promise_get_head(&promise, &c, &e) == 0)
             (void)!promise_get_source(&source, &c, &e);
     }
-    tap_ok(1, "random fields are refused or read, nothing else");
+    tap_ok(1, "random fields are either refused or read");
     buf_free(&payload);
 }
 
@@ -333,7 +334,8 @@ static void test_varints(void)
     static const unsigned char over[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02};
     struct cursor c = cursor_over(over, sizeof over);
     get_varint(&c);
-    tap_ok(wrong == 0 && c.bad, "varints of all lengths come back; cut ones and more than 64 bits are refused");
+    tap_ok(wrong == 0 && c.bad,
+           "varints of all lengths are read back; truncated ones and more than 64 bits are refused");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-/* regex_test.c - regexes of users: what is refused, and where; classes by all code points; long matches; steps.
+/* regex_test.c - users' regexes: what is refused, and where; classes for all code points; long matches; steps.
  *
- * That they split as in Hugging Face is tested by tests/oracle/regexes.t.
+ * tests/oracle/regexes.t tests that they split text as in Hugging Face's tokenizers.
  */
 #include "pretok/regex.h"
 #include "pretok/scan.h"
@@ -32,7 +32,7 @@ static void test_refused(void)
     static const struct {
         const char *regex;
         unsigned dialects;
-        const char *want; /* the beginning of the message, after "regex, byte "; "": it is accepted */
+        const char *want; /* the start of the message, after "regex, byte "; "": accepted */
     } cases[] = {
         {"", BOTH, ""},
         {"a|", BOTH, ""},
@@ -121,7 +121,7 @@ static void test_refused(void)
         bool good =
             *cases[i].want ? rc && e.code == EX_USAGE && !strncmp(got, cases[i].want, strlen(cases[i].want)) : !rc;
         if (!tap_ok(good, "%s: %s", cases[i].regex, *cases[i].want ? "refused" : "accepted"))
-            tap_note("got: %s", rc ? e.msg : "it is accepted");
+            tap_note("got: %s", rc ? e.msg : "accepted");
     }
     char deep[2 * 300 + 1];
     struct err e;
@@ -132,7 +132,7 @@ static void test_refused(void)
     tap_ok(regex_check(str_of(deep + 200), BOTH, 0, &e) && strstr(e.msg, "byte 200: a ) without"), "100, and 200 ends");
     tap_ok(!regex_check((struct str){(const unsigned char *)"a\0b", 3}, BOTH, 0, &e), "a NUL is a character");
     tap_ok(regex_check(str_of("("), BOTH, 2, &e) && !strncmp(e.msg, "regex 2, byte 0: ", 17),
-           "of several, the number is said");
+           "with several regexes, the message has the number");
 }
 
 /* ---- Classes ---- */
@@ -150,7 +150,7 @@ static size_t encode(uint32_t c, unsigned char *p)
     return n;
 }
 
-/* Sets in[c] where the regex b, class, a matches "b", c, "a", for all characters in documents of n of them. */
+/* Sets in[c] if the regex "b", class, "a" matches "b", c, "a", for all characters, in documents of n of them. */
 static void find_members(unsigned char *in, struct str class, size_t n)
 {
     struct err e;
@@ -205,8 +205,8 @@ static void want_members(unsigned char *in, const char *name)
     memset(in + 0xD800, 0, 0x800);
 }
 
-/* Whether the class has these members; or, if inverted, all others: in a document that has characters in which versions
- * of Unicode differ, and if all ways are asked for, in documents without them, and by ranges alone. */
+/* Whether the class has these members (inverted: all others). The document contains characters in which versions of
+ * Unicode differ. all: also in documents without them, and by ranges only. */
 static bool is_class(const char *text, const unsigned char *want, bool inverted, bool all)
 {
     static unsigned char got[0x110000];
@@ -251,7 +251,7 @@ static void test_classes(void)
                      names[i]);
             good = is_class(text, want, form == 1 || form == 2, all) && good;
         }
-        tap_ok(good, "\\p{%s} is that of Unicode 16, for every code point", names[i]);
+        tap_ok(good, "\\p{%s} equals Unicode 16 for every code point", names[i]);
     }
     want_members(want, "Nd");
     tap_ok(is_class("\\d", want, false, true) && is_class("[\\D]", want, true, false), "\\d is \\p{Nd}");
@@ -263,7 +263,7 @@ static void test_classes(void)
 
 /* ---- Long matches ---- */
 
-/* The number of pretokens of n times `unit` and then `rest`; -1: an error, whose message goes to *e. */
+/* The number of pretokens in n times `unit`, followed by `rest`; -1: an error, with *e set. */
 static long count_pretokens(const char *regex, const char *unit, size_t n, const char *rest, struct err *e)
 {
     size_t len = 0, pos = 0, width = strlen(unit);
@@ -288,7 +288,7 @@ static void test_long(void)
 {
     static const struct {
         const char *regex, *unit, *rest;
-        long n, more; /* pretokens: n for each unit, and more */
+        long n, more; /* pretokens: n per unit, plus more */
     } cases[] = {
         {"a+b|a", "a", "b", 0, 1},
         {"a+b|a", "a", "", 1, 0},
@@ -324,14 +324,14 @@ static void test_long(void)
             if (got != want && wrong++ < 3)
                 tap_note("%zu times: %ld pretokens, not %ld %s", n, got, want, e.msg);
         }
-        tap_ok(!wrong, "%s: as often as you like %s, then \"%s\"", cases[i].regex, cases[i].unit, cases[i].rest);
+        tap_ok(!wrong, "%s: any number of %s, then \"%s\"", cases[i].regex, cases[i].unit, cases[i].rest);
     }
     struct err e;
-    tap_ok(count_pretokens("a+|b", "a", 50000000, "b", &e) == 2, "50 MB of one run");
-    tap_ok(count_pretokens("(?:ab)+", "ab", 200000, "", &e) == 1, "200,000 times a group");
+    tap_ok(count_pretokens("a+|b", "a", 50000000, "b", &e) == 2, "50 MB of one letter");
+    tap_ok(count_pretokens("(?:ab)+", "ab", 200000, "", &e) == 1, "a group 200,000 times");
 }
 
-/* What takes steps that PCRE2 does not count: n * n of them, and more. */
+/* Regexes that take steps PCRE2 does not count: n * n and more. */
 __attribute__((unused)) static void test_steps(void)
 {
     static const char *const regexes[] = {"(?=(a+))a*b", "(?:(?=a*)a)*c|a"};
@@ -343,7 +343,7 @@ __attribute__((unused)) static void test_steps(void)
     }
     struct err e;
     tap_ok(count_pretokens("(?=(a+))a*b|.", "aaaaaaaaaa c", 20000, "", &e) == 12 * 20000,
-           "many short ones are no reason");
+           "many short matches are allowed");
 }
 
 int main(void)
@@ -351,7 +351,7 @@ int main(void)
     test_refused();
     test_classes();
     test_long();
-#ifndef __SANITIZE_ADDRESS__ /* what takes time is PCRE2, which is not instrumented */
+#ifndef __SANITIZE_ADDRESS__ /* slow, and the time is spent in PCRE2, which is not instrumented */
     test_steps();
 #endif
     return tap_done();

@@ -1,4 +1,4 @@
-/* resume_test.c - a directory of work: what it was begun with, its lock, files that are no files. */
+/* resume_test.c - a working directory: the options and inputs it was begun with, its lock, and files of other types. */
 #include "../unit/tap.h"
 #include "driver/resume.h"
 
@@ -28,7 +28,7 @@ static void write_file(const char *path, const char *text)
     }
 }
 
-/* A text that is borrowed until the next call. */
+/* The buffer as a string, *borrowed* until the next call. */
 static const char *text_of(struct buf *b)
 {
     return buf_put_byte(b, '\0', &e) ? "" : (const char *)b->p;
@@ -39,7 +39,7 @@ static void words(void)
     const char *const some[] = {"-m", "a b", "it's", "", "a\nb\\'\x01", "\xC3\xA9"};
     struct buf b = {0};
     resume_put_words(&b, some, sizeof some / sizeof *some, &e);
-    is(text_of(&b), "'-m' 'a b' 'it'\\''s' '' $'a\\nb\\\\\\'\\001' '\xC3\xA9'", "words as a shell takes them");
+    is(text_of(&b), "'-m' 'a b' 'it'\\''s' '' $'a\\nb\\\\\\'\\001' '\xC3\xA9'", "words quoted for a shell");
     buf_free(&b);
 }
 
@@ -56,15 +56,15 @@ static void inputs(void)
     int rc = resume_put_inputs(&b, files, 4, true, &e);
     tap_ok(rc == 0 && resume_reads_once(buf_str(&b)), "some inputs can be read only once");
     is(text_of(&b), "- - -\n- - pipe\n4 1700000000.000000005 a.txt\n0 1700000000.000000005 b c",
-       "what of inputs can change");
+       "sizes and times of inputs, which may change");
     b.len = 0;
     rc = resume_put_inputs(&b, files, 1, true, &e);
     tap_ok(rc == 0 && !resume_reads_once(buf_str(&b)), "a file can be read again");
-    tap_ok(resume_put_inputs(&b, none, 1, true, &e) && e.code == EX_NOINPUT, "a file that is not there");
-    is(e.msg, "none: cannot open: No such file or directory", "and says so");
+    tap_ok(resume_put_inputs(&b, none, 1, true, &e) && e.code == EX_NOINPUT, "a missing file");
+    is(e.msg, "none: cannot open: No such file or directory", "its message");
     tap_ok(resume_put_inputs(&b, dir, 1, true, &e) && e.code == EX_NOINPUT, "a directory");
     tap_ok(resume_put_inputs(&b, far, 1, true, &e) && e.code == EX_USAGE, "a remote file");
-    tap_ok(resume_put_inputs(&b, far, 1, false, &e) && e.code == EX_NOINPUT, "a file of such a name");
+    tap_ok(resume_put_inputs(&b, far, 1, false, &e) && e.code == EX_NOINPUT, "a local file with such a name");
     buf_free(&b);
 }
 
@@ -73,7 +73,7 @@ static void compare_is(const char *asked, const char *input, int code, const cha
     e = (struct err){0};
     int rc = resume_compare("D", "work", str_of(asked), str_of(input), &e);
     tap_ok(rc == (code ? -1 : 0) && e.code == code, "%s: %d", name, code);
-    is(e.msg, want, "  and says so");
+    is(e.msg, want, "  its message");
 }
 
 static void notes(void)
@@ -87,9 +87,9 @@ static void notes(void)
         "over",
         "other words");
     compare_is("'-m' 'x'", "1 2.0 a\n3 4.1 b c\n5 6.1 d", EX_DATAERR,
-               "b c: changed since D was begun; remove D and run the same command again", "the first that has changed");
+               "b c: changed since D was begun; remove D and run the same command again", "the first changed input");
     compare_is("'-m' 'x'", "1 2.0 a\n3 4.0 b c\n5 7.0 d", EX_DATAERR,
-               "d: changed since D was begun; remove D and run the same command again", "the last one");
+               "d: changed since D was begun; remove D and run the same command again", "the last input");
     unlink("work/inputs");
     mkfifo("work/inputs", 0666);
     compare_is("'-m' 'x'", "1 2.0 a", EX_CANTCREAT,
@@ -97,15 +97,15 @@ static void notes(void)
     unlink("work/inputs");
     tap_ok(symlink("../a.txt", "work/note.new") == 0 && resume_note("work", str_of("x"), str_of("y"), &e) &&
                access("a.txt", F_OK) == 0,
-           "a link is not followed");
+           "a symbolic link is not followed");
     mkdir("none", 0777);
     mkdir("none/asked", 0777);
     tap_ok(resume_note("none", str_of("x"), str_of("y"), &e) && access("none/inputs", F_OK) == 0,
-           "what was asked is noted last: a death in between leaves nothing that looks begun");
+           "the options are written last: after a death before that, the work does not look begun");
     unlink("none/inputs"), unlink("none/note.new"), rmdir("none/asked"), rmdir("none");
     tap_ok(resume_only_files("work", NULL, &e) && resume_only_files("work", "note.new", &e) == 0 &&
                resume_only_files("none", NULL, &e) == 0,
-           "files only, but for one; or nothing");
+           "only files, except one name; or no directory");
     unlink("work/note.new"), unlink("work/asked"), rmdir("work");
 }
 
@@ -113,11 +113,11 @@ static void directories(void)
 {
     tap_ok(resume_make_directory("x/y/z", &e) == 0 && resume_make_directory("x/y/z/", &e) == 0 &&
                access("x/y/z", W_OK) == 0,
-           "a directory, with those above it, and again");
-    tap_ok(resume_make_directory("a.txt", &e) && e.code == EX_CANTCREAT, "a file in its place");
-    is(e.msg, "a.txt: cannot create: File exists", "and says so");
-    tap_ok(resume_make_directory("a.txt/y", &e) && e.code == EX_CANTCREAT, "a file above it");
-    is(e.msg, "a.txt/y: cannot create: Not a directory", "and says so");
+           "a directory with its parents, created twice");
+    tap_ok(resume_make_directory("a.txt", &e) && e.code == EX_CANTCREAT, "a file in place of the directory");
+    is(e.msg, "a.txt: cannot create: File exists", "its message");
+    tap_ok(resume_make_directory("a.txt/y", &e) && e.code == EX_CANTCREAT, "a file in place of the parent");
+    is(e.msg, "a.txt/y: cannot create: Not a directory", "its message");
     rmdir("x/y/z"), rmdir("x/y"), rmdir("x");
 }
 
@@ -127,17 +127,18 @@ static void publishing(void)
     write_file("made", "new");
     tap_ok(resume_publish("made", "there", &e) == 0 && access("made", F_OK) && !access("there", F_OK), "published");
     write_file("made", "other");
-    tap_ok(resume_publish("made", "there", &e) == 0 && access("made", F_OK), "what is there already is no error");
+    tap_ok(resume_publish("made", "there", &e) == 0 && access("made", F_OK), "an existing target is not an error");
     FILE *f = fopen("there", "r");
     tap_ok(f && fgets(got, sizeof got, f) && strcmp(got, "new") == 0, "  and stays");
     if (f)
         fclose(f);
-    tap_ok(resume_publish("made", "there", &e) == 0, "made by somebody else, who has tidied up");
-    tap_ok(resume_publish("made", "nowhere", &e) && e.code == EX_IOERR, "what was not made");
-    tap_ok(resume_remove("there", &e) == 0 && resume_remove("there", &e) == 0, "removed, once or twice");
+    tap_ok(resume_publish("made", "there", &e) == 0, "published by another process, which has removed the source");
+    tap_ok(resume_publish("made", "nowhere", &e) && e.code == EX_IOERR, "a missing source is an error");
+    tap_ok(resume_remove("there", &e) == 0 && resume_remove("there", &e) == 0,
+           "a file is removed; removing it again is not an error");
 }
 
-/* A child holds the lock of a directory for some milliseconds. said: whether a line tells of it. */
+/* A child holds the lock of a directory for some milliseconds. said: whether a message reports that. */
 static void lock_is(int ms, bool said, const char *name)
 {
     struct job j = {.command = "bpe test"};
@@ -158,8 +159,8 @@ static void lock_is(int ms, bool said, const char *name)
     close(heard[1]);
     ssize_t n = read(heard[0], text, sizeof text - 1);
     text[n > 0 ? n : 0] = '\0';
-    tap_ok(began && rc == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "%s: locked in the end", name);
-    is(text, said ? "bpe test: D: other processes work there; waiting for them\n" : "", "  and what it says");
+    tap_ok(began && rc == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "%s: locked", name);
+    is(text, said ? "bpe test: D: other processes work there; waiting for them\n" : "", "  its message");
     close(fd), close(err), close(heard[0]), close(ready[0]), close(ready[1]);
     waitpid(child, NULL, 0);
 }
@@ -167,20 +168,21 @@ static void lock_is(int ms, bool said, const char *name)
 static void tries(void)
 {
     int a = open(".", O_RDONLY | O_DIRECTORY), b = open(".", O_RDONLY | O_DIRECTORY);
-    tap_ok(resume_try_lock("D", a, 0, &e) == 0 && resume_try_lock("D", b, 50, &e) == 1, "a lock that others keep");
+    tap_ok(resume_try_lock("D", a, 0, &e) == 0 && resume_try_lock("D", b, 50, &e) == 1,
+           "a lock held by another process");
     close(a);
-    tap_ok(resume_try_lock("D", b, 0, &e) == 0, "  and that they give back");
+    tap_ok(resume_try_lock("D", b, 0, &e) == 0, "  and released");
     close(b);
-    tap_ok(resume_try_lock("D", b, 0, &e) == -1 && e.code == EX_OSERR, "what cannot be locked");
+    tap_ok(resume_try_lock("D", b, 0, &e) == -1 && e.code == EX_OSERR, "a descriptor that cannot be locked");
 }
 
 static void removing(void)
 {
     mkdir("many", 0777), write_file("many/a", ""), write_file("many/b", "");
     tap_ok(resume_remove_directory("many", &e) == 0 && access("many", F_OK), "a directory is removed");
-    tap_ok(resume_remove_directory("many", &e) == 0, "  or is not there");
+    tap_ok(resume_remove_directory("many", &e) == 0, "  a missing one is not an error");
     mkdir("many", 0777), mkdir("many/a", 0777);
-    tap_ok(resume_remove_directory("many", &e) && e.code == EX_IOERR, "  but for one with directories");
+    tap_ok(resume_remove_directory("many", &e) && e.code == EX_IOERR, "  one with subdirectories is an error");
     rmdir("many/a"), rmdir("many");
 }
 
@@ -196,9 +198,9 @@ int main(void)
     publishing();
     tries();
     removing();
-    lock_is(0, false, "a lock that is free soon");
-    lock_is(300, false, "one of processes that end");
-    lock_is(1500, true, "one of a command that works");
+    lock_is(0, false, "a lock that is released soon");
+    lock_is(300, false, "a lock of processes that are ending");
+    lock_is(1500, true, "a lock of a running command");
     unlink("a.txt"), unlink("b c"), unlink("pipe");
     if (chdir("/") || rmdir(dir))
         return 1;

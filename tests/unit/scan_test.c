@@ -1,10 +1,10 @@
 /* scan_test.c - the hand-written scanners compared with PCRE2 on the same regex, and the rules for windows.
  *
- * PCRE2's own classes are of another Unicode version, so the oracle's regex has them written out as the ranges of
+ * PCRE2's own classes belong to another Unicode version, so the oracle's regex lists them as ranges, from
  * uclass_ranges.h. Documents are random strings of atoms that are difficult for pretokenizing regexes.
  *
  *   SEED=N       random seed (printed)
- *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
+ *   CORPUS=DIR   also compares en.txt, multi.txt and tinyshakespeare.txt in DIR, as whole documents
  */
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
@@ -23,9 +23,9 @@
 #define N_RANDOM TRIES(9000)  /* random documents for each pattern */
 #define N_WINDOWS TRIES(3000) /* documents cut at every length */
 #define N_CUTS TRIES(30000)   /* documents cut between 0x0A and a letter */
-#define MAX_ATOMS 16          /* in a random document, after a first word */
-#define MAX_FIRST 70          /* bytes of that word, so that all else comes at every place of a block of 64 */
-#define MAX_RUN 300           /* bytes of a long run */
+#define MAX_ATOMS 16          /* in a random document, after the first word */
+#define MAX_FIRST 70          /* bytes of that word, so that the rest comes at every offset of a block of 64 */
+#define MAX_RUN 300           /* bytes of a long repetition */
 #define CODE_POINTS 1024      /* in one document of contexts */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
@@ -45,7 +45,7 @@ static void put(struct buf *b, const void *p, size_t n)
         must(NULL);
 }
 
-/* A copy with SCAN_PAD bytes after it that a scanner must not depend on, in a block of exactly that size. */
+/* A copy, in a block of exactly that size, with SCAN_PAD bytes after it on which a scanner must not depend. */
 static unsigned char *padded(const void *p, size_t n)
 {
     static const char fill[] = {'s', ' ', '\n', '1', '\'', (char)0xFF, (char)0x80, (char)0xE3};
@@ -85,7 +85,7 @@ static void note_text(const char *what, const unsigned char *p, size_t n)
 
 /* ---- the oracle's regex ---- */
 
-/* Adds the characters of the \p{..} or \s at p to set[]; returns its length, 0 if there is none. */
+/* Adds the characters of the \p{..} or \s at p to set[]; returns its length, or 0 if it is neither. */
 static size_t add_class(unsigned char *set, const char *p)
 {
     if (strncmp(p, "\\s", 2) == 0) {
@@ -105,7 +105,7 @@ static size_t add_class(unsigned char *set, const char *p)
     return n + 4;
 }
 
-/* Takes the characters of the &&[^\p{..}] at p out of set[]; returns its length, 0 if there is none. */
+/* Removes the characters of the &&[^\p{..}] at p from set[]; returns its length, or 0 if it is something else. */
 static size_t remove_class(unsigned char *set, const char *p)
 {
     if (strncmp(p, "&&[^", 4) != 0)
@@ -130,13 +130,13 @@ static void put_set(struct buf *b, const unsigned char *set)
     }
 }
 
-/* Writes the regex with \p{..}, \s and \S replaced by ranges, and $, which is the end of the text in tiktoken. */
+/* Writes the regex with \p{..}, \s and \S replaced by ranges, and with tiktoken's $ as the end of the text. */
 static void put_oracle_regex(struct buf *b, const char *regex)
 {
     unsigned char *set = must(malloc(0x110000));
     for (const char *p = regex; *p;) {
         memset(set, 0, 0x110000);
-        if (*p == '[') { /* what is outside of classes stays unchanged */
+        if (*p == '[') { /* outside of classes, nothing is changed */
             put(b, p++, 1);
             while (*p != ']') {
                 size_t n = add_class(set, p);
@@ -217,7 +217,7 @@ static struct scanner *open_builtin(const struct pattern *pattern)
 struct pieces {
     struct scanner *scanner;
     const unsigned char *text;
-    size_t len, pos, max; /* max: asked for in one call */
+    size_t len, pos, max; /* max: pretokens per call */
     enum window_end end;
     uint32_t ends[512];
     ptrdiff_t n, i;
@@ -235,7 +235,7 @@ static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char
     p->n = p->i = 0;
 }
 
-/* Moves on to the next pretoken; its end goes to *end. False when there is none. */
+/* Advances to the next pretoken; its end goes to *end. False at the end. */
 static bool pieces_next(struct pieces *p, uint32_t *end)
 {
     struct err e;
@@ -253,14 +253,14 @@ static bool pieces_next(struct pieces *p, uint32_t *end)
     return true;
 }
 
-/* The scanners of a pattern, one for each level of vector instructions that this processor has. */
+/* The scanners of a pattern, one per level of vector instructions that this processor has. */
 struct levels {
     struct scanner *scanner[SIMD_N];
     const char *name[SIMD_N];
     size_t n;
 };
 
-/* Whether all the scanners split the whole document as `want` does want_text, of the same length. Prints a
+/* Whether all the scanners split the whole document like `want` splits want_text, of the same length. Prints a
  * difference. */
 static bool same_pieces_as(const struct levels *got, struct scanner *want, const unsigned char *want_text,
                            const unsigned char *text, size_t len)
@@ -343,8 +343,8 @@ static void test_classes(void)
     tap_ok(strcmp(uclass_version, "16.0.0") == 0, "the tables are of Unicode 16.0.0");
     tap_ok(wrong == 0, "every code point has the class of the ranges");
     tap_ok(wrong_utf8 == 0, "every character has its class and length in UTF-8");
-    tap_ok(wrong_letter == 0, "letters, and no others, are found at a cut");
-    tap_ok(wrong_cut == 0, "a letter cut short is not taken for one");
+    tap_ok(wrong_letter == 0, "letters, and only letters, are recognized at a cut");
+    tap_ok(wrong_cut == 0, "a truncated letter is not recognized");
     free(want);
 
     static const char *const invalid[] = {"\xC1\xA1",
@@ -366,14 +366,14 @@ static void test_classes(void)
     bool any = false;
     for (size_t i = 0; i < LEN(invalid); i++)
         any |= uclass_letter_at((const unsigned char *)invalid[i], strlen(invalid[i]));
-    tap_ok(!any, "overlong, cut, stray and too large sequences are no letters");
+    tap_ok(!any, "overlong, truncated, stray and too large sequences are not letters");
 }
 
 /* The finer classes. */
 static void test_cats(void)
 {
     static const struct {
-        const char *category; /* its categories begin with this */
+        const char *category; /* a prefix of the names of its categories */
         enum ucat cat;
     } cats[] = {{"P", UCAT_PUNCT},  {"S", UCAT_PUNCT},  {"M", UCAT_MARK},   {"N", UCAT_NUMBER},  {"Z", UCAT_SPACE},
                 {"Lu", UCAT_UPPER}, {"Lt", UCAT_UPPER}, {"Ll", UCAT_LOWER}, {"Lm", UCAT_LETTER}, {"Lo", UCAT_LETTER}};
@@ -428,7 +428,7 @@ static void test_cats(void)
 #define HAN_RADICAL "\xE2\xBA\x80"    /* a symbol */
 #define HAN_MARK "\xF0\x96\xBF\xB0"   /* U+16FF0, a mark */
 #define NEW_DIGIT "\xF0\x91\xB7\xA0"  /* U+11DE0, a number since Unicode 17 */
-#define NEW_NUMBER "\xF0\x96\xBF\xB4" /* U+16FF4, too */
+#define NEW_NUMBER "\xF0\x96\xBF\xB4" /* U+16FF4, a number since Unicode 17 */
 
 static const struct {
     const char *pattern;
@@ -527,7 +527,7 @@ static void test_expectations(void)
 
 /* ---- every code point ---- */
 
-/* Puts c between different kinds of neighbours. */
+/* Puts c between different kinds of neighbors. */
 static void put_contexts(struct buf *b, uint32_t c, bool all)
 {
     static const char *const around[] = {"a", "1", " ", "\n", "'", ".", "\xC3\xA9", "", "A", "\xE3\x81\x82"};
@@ -553,7 +553,7 @@ static void put_contexts(struct buf *b, uint32_t c, bool all)
         }
 }
 
-/* Where the alternation of upper and lower case ends, and other borders of classes. */
+/* Whether c is at an edge: where an alternation of upper and lower case ends, or at another border of classes. */
 static bool is_edge(uint32_t c)
 {
     return c < 0x300 ||
@@ -561,7 +561,7 @@ static bool is_edge(uint32_t c)
            ucat_han_of(c) != ucat_han_of(c - 1) || ucat_han_of(c) != ucat_han_of(c + 1);
 }
 
-/* The category that all code points from first to last have; NULL: they have several. */
+/* The category of all code points from first to last; NULL: there are several. */
 static const char *category_of(uint32_t first, uint32_t last)
 {
     for (size_t i = 0; i < LEN(category_ranges); i++) {
@@ -573,16 +573,16 @@ static const char *category_of(uint32_t first, uint32_t last)
     return "C";
 }
 
-/* The oracle's regex cannot tell apart two documents of code points of the same category, from plane 2 on, where no
- * pattern names any by number, and the letters are those that are Han. So it splits the first of them only, and the
- * others must be split as that is: PCRE2, which goes through hundreds of ranges for each code point, would take most of
- * the time of this test. */
+/* From plane 2 on, no pattern names a code point by number, and the letters are exactly the Han characters, so the
+ * oracle's regex treats all code points of a category alike. So PCRE2, which checks hundreds of ranges for each code
+ * point and would take most of this test's time, splits only the first of several documents of one category; the others
+ * must be split like that one. */
 static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
-    static uint32_t n_patterns; /* each pattern has another part of the documents, unless FULL is set */
+    static uint32_t n_patterns; /* each pattern gets other documents, unless FULL is set */
     const uint32_t parts = FULL ? 1 : TRIES_PART;
     size_t wrong = 0, n_edges = 0;
-    unsigned char *split = NULL; /* the last document that the oracle has split */
+    unsigned char *split = NULL; /* the last document that the oracle split */
     const char *its_category = NULL;
     for (uint32_t start = CODE_POINTS * (n_patterns++ % parts); start < 0x110000; start += CODE_POINTS * parts) {
         struct buf b = {0};
@@ -716,7 +716,7 @@ static const char *const atoms[] = {
     "\0",
 };
 
-/* A random document with its padding; its length goes to *len. Sometimes a run is longer than two blocks. */
+/* A random document with its padding; its length goes to *len. Sometimes a repetition is longer than two blocks. */
 static unsigned char *random_document(size_t *len)
 {
     static const char *const run[] = {" ",        "\n",     "1", "a",    ".",   "\t",
@@ -772,8 +772,8 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
 
 #define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
-/* TEXT_MORE at every length: what is returned then must be what the whole document gives, and of the pretokens that
- * end well before the window's end at most two may be missing. */
+/* TEXT_MORE at every length: the pretokens returned must be those of the whole document, and of those that end well
+ * before the window's end at most two may be missing. */
 static void test_windows(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, late = 0, lost = 0, len;
@@ -785,12 +785,12 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
         for (size_t cut = 1; cut <= len; cut++) {
             if (cut < len && !starts_character(text + cut))
                 continue;
-            unsigned char *window = padded(text, cut); /* other bytes after it than in the document */
+            unsigned char *window = padded(text, cut); /* the bytes after it differ from the document's */
             size_t n = split(s, window, cut, TEXT_MORE, got);
             size_t n_now = split(s, window, cut, TEXT_DOC, now);
             if (n > n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
                 wrong++;
-                note_text("given too early, in", window, cut);
+                note_text("returned too early, in", window, cut);
             }
             while (n_now > 0 && now[n_now - 1] + 8 > cut)
                 n_now--;
@@ -804,12 +804,12 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
         lost += n_chained != n_want || memcmp(chained, want, n_want * sizeof want[0]) != 0;
         free(text);
     }
-    tap_ok(wrong == 0, "%s: no window gives a pretoken that more text changes", pattern->name);
-    tap_ok(late == 0, "%s: every window gives all but two pretokens", pattern->name);
-    tap_ok(lost == 0, "%s: window by window a document splits as in one piece", pattern->name);
+    tap_ok(wrong == 0, "%s: no window gives a pretoken that more text would change", pattern->name);
+    tap_ok(late == 0, "%s: every window gives all pretokens except at most two", pattern->name);
+    tap_ok(lost == 0, "%s: in windows, a document is split as in one piece", pattern->name);
 }
 
-/* A document cut between 0x0A and a letter: both parts together must split as the document does. */
+/* A document cut between 0x0A and a letter: its parts must be split like the whole document. */
 static void test_cuts(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, n_cuts = 0, n_differ = 0, len;
@@ -837,11 +837,11 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
         free(text);
     }
     tap_ok(wrong == 0 && n_cuts > TRIES(1000),
-           "%s: exact at %zu cuts between 0x0A and a letter (%zu would not be, without TEXT_LETTER)", pattern->name,
+           "%s: exact at %zu cuts between 0x0A and a letter (%zu would differ without TEXT_LETTER)", pattern->name,
            n_cuts, n_differ);
 }
 
-/* ---- the pattern "bytes", names, regexes of the user ---- */
+/* ---- the pattern "bytes", names, users' regexes ---- */
 
 static void test_names(void)
 {
@@ -869,9 +869,9 @@ static void test_names(void)
     for (const char *const *name = pattern_names(); *name; name++, n_names++)
         wrong += !pattern_find(str_of(*name));
     tap_ok(wrong == 0 && n_names == LEN(names) + LEN(aliases), "%zu aliases name their patterns", LEN(aliases));
-    tap_ok(!pattern_find(str_of("GPT2")) && !pattern_find(str_of("")), "other names are not known");
+    tap_ok(!pattern_find(str_of("GPT2")) && !pattern_find(str_of("")), "other names are unknown");
     tap_ok(not_cut == 1 && !pattern_find(str_of("bytes"))->cut_inside && pattern_find(str_of("bytes"))->n_regex == 0,
-           "a document may be cut inside but for bytes");
+           "all patterns except bytes allow cuts inside a document");
 }
 
 /* ---- patterns by their regexes ---- */
@@ -881,7 +881,7 @@ static const struct pattern *by_regex(const char *regex, enum pattern_dialect di
     return pattern_by_regex(&(struct str){(const unsigned char *)regex, strlen(regex)}, 1, dialect);
 }
 
-/* The texts that are recognized, unchanged and with \r and \n written as the characters. */
+/* All spellings that are recognized: unchanged, and with \r and \n as the characters themselves. */
 static void test_by_regex(void)
 {
     size_t wrong = 0, n = 0, n_pcre = 0;
@@ -899,7 +899,8 @@ static void test_by_regex(void)
         wrong += v->pcre_only != (strstr(v->regex, "}+") && strstr(v->regex, "{1,3}+"));
         n_pcre += v->pcre_only;
     }
-    tap_ok(wrong == 0 && n > 0 && n_pcre > 0, "%zu other texts are known, %zu of them not in Oniguruma", n, n_pcre);
+    tap_ok(wrong == 0 && n > 0 && n_pcre > 0, "%zu other spellings are recognized, %zu of them not for Oniguruma", n,
+           n_pcre);
 
     size_t n_raw = 0;
     for (size_t i = 0; pattern_at(i); i++) {
@@ -919,19 +920,19 @@ static void test_by_regex(void)
         for (size_t k = 0; k < p->n_regex; k++)
             buf_free(&raw[k]);
     }
-    tap_ok(wrong == 0 && n_raw > 0, "CR and LF are as good as \\r and \\n");
+    tap_ok(wrong == 0 && n_raw > 0, "the characters CR and LF are equivalent to \\r and \\n");
     const struct str text = *pattern_find(str_of("cl100k"))->regex;
     tap_ok(!pattern_by_regex(&(struct str){text.p, text.len - 1}, 1, PATTERN_PCRE) &&
                !pattern_by_regex(&(struct str){text.p, 0}, 1, PATTERN_PCRE) &&
                !pattern_by_regex(&text, 0, PATTERN_PCRE),
-           "a part of a regex is another");
+           "a part of a regex is not recognized");
     const struct str two[2] = {text, text};
-    tap_ok(!pattern_by_regex(two, 2, PATTERN_PCRE), "so are two of them");
+    tap_ok(!pattern_by_regex(two, 2, PATTERN_PCRE), "nor is the regex twice");
 }
 
 #define N_VARIANT TRIES(10000) /* random documents for each spelling */
 
-/* Each spelling that is recognized for a pattern gives the pattern's pretokens. */
+/* Each recognized spelling of a pattern's regex gives the pattern's pretokens. */
 static void test_variants(void)
 {
     const struct pattern_variant *variant;
@@ -946,7 +947,7 @@ static void test_variants(void)
             wrong += !same_pieces(&all, oracle, document, len);
             free(document);
         }
-        tap_ok(wrong == 0, "%s: equal to PCRE2 by its text %zu, on %d random documents", pattern->name, i, N_VARIANT);
+        tap_ok(wrong == 0, "%s: spelling %zu equals PCRE2 on %d random documents", pattern->name, i, N_VARIANT);
         close_levels(&all);
         scanner_close(oracle);
     }
@@ -970,8 +971,8 @@ static void test_bytes(void)
     scanner_close(s);
 }
 
-/* The pieces of `text` by `regex` (several have 0x01 between them), at most `max` a call, joined with '|'; or the
- * error's message. Static. */
+/* The pretokens of `text` by `regex` (several have 0x01 between them), at most `max` per call, joined with '|', or the
+ * error's message. In a static buffer. */
 static const char *regex_pieces(const char *regex, const char *text, size_t max)
 {
     static char shown[400];
@@ -1012,13 +1013,13 @@ static void test_regex(void)
         {"a gap between matches is a pretoken", "\\d+", "ab12cd34", "ab|12|cd|34"},
         {"a gap at the end is a pretoken", "\\d+", "12 cd", "12| cd"},
         {"no match: the document is one pretoken", "x", "abc", "abc"},
-        {"an empty document has none", "x", "", ""},
+        {"an empty document has no pretoken", "x", "", ""},
         {"empty matches split everywhere", "x*", "ab\xC3\xA9\xE4\xB8\xAD", "a|b|\xC3\xA9|\xE4\xB8\xAD"},
         {"an empty match is a boundary in a gap", "(?=b)", "abab", "a|ba|b"},
-        {"after an empty match the search goes one character on", "(?=a)|ab", "abab", "ab|ab"},
+        {"after an empty match the search continues one character later", "(?=a)|ab", "abab", "ab|ab"},
         {"the end of a match next to an empty match", "a*", "aabaa", "aa|b|aa"},
-        {"lookbehind sees what is before", "(?<=a)b|a", "abb", "a|b|b"},
-        {"\\A is the document's start alone", "\\Aa", "aa", "a|a"},
+        {"lookbehind sees the text before", "(?<=a)b|a", "abb", "a|b|b"},
+        {"\\A is only the document's start", "\\Aa", "aa", "a|a"},
         {"an empty regex splits everywhere", "", "aab", "a|a|b"},
         {"a dot is a character", ".", "\xC3\xA9\xF0\x9F\x98\x80", "\xC3\xA9|\xF0\x9F\x98\x80"},
         {"classes are Unicode", "\\p{L}+", "\xD0\x96\xD0\x96 b", "\xD0\x96\xD0\x96| |b"},
@@ -1026,14 +1027,14 @@ static void test_regex(void)
         {"invalid UTF-8 in a regex is an error", "a\xFF", "", "regex, byte 1: invalid UTF-8 (0xFF)"},
         {"a repetition after branches that differ in length", "(?:b.|b)c*x", "bxy", "bx|y"},
         {"the same after an empty branch, one character on", "(?:a|)c*a", ".a", ".|a"},
-        {"a second one splits the pieces of the first, gaps too", "\\d+\001[ab]", "xay12bz", "x|a|y|12|b|z"},
-        {"a piece's start is \\A", "\\d\001\\A.", "ab1cd", "a|b|1|c|d"},
-        {"its end is \\z", "\\d\001.\\z", "ab1cd", "a|b|1|c|d"},
+        {"a second regex splits the pieces of the first, and the gaps", "\\d+\001[ab]", "xay12bz", "x|a|y|12|b|z"},
+        {"the start of a piece is \\A", "\\d\001\\A.", "ab1cd", "a|b|1|c|d"},
+        {"the end of a piece is \\z", "\\d\001.\\z", "ab1cd", "a|b|1|c|d"},
         {"lookahead ends with the piece", "\\d\001\\s+(?!\\S)|\\s+", "a  1  b", "a|  |1| | |b"},
         {"lookbehind too", "\\d\001(?<=\\d)a|b", "1ab", "1|a|b"},
-        {"three, each an empty match", "(?=b)\001(?=c)\001(?=d)", "abcdbcd", "a|b|c|d|b|c|d"},
-        {"the first finds nothing", "x\001b", "abab", "a|b|a|b"},
-        {"the second finds nothing", "b\001x", "abab", "a|b|a|b"},
+        {"three regexes, each with an empty match", "(?=b)\001(?=c)\001(?=d)", "abcdbcd", "a|b|c|d|b|c|d"},
+        {"the first has no match", "x\001b", "abab", "a|b|a|b"},
+        {"the second has no match", "b\001x", "abab", "a|b|a|b"},
         {"several: an empty document has none", "x\001y", "", ""},
         {"several: an error names the regex", "ab\001(cde", "", "regex 2, byte 0: a ( without its )"},
         {"several: the match limit names the place in the document", "b\001(a+)+\\z",
@@ -1045,7 +1046,7 @@ static void test_regex(void)
         {"the same without JIT", "(?>)(a+)+\\z", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
          "65 the regex backtracks too much to be matched from byte 0: match limit exceeded"},
     };
-    /* The error of exit code 65 takes a second. */
+    /* A case that ends with exit code 65 takes a second. */
     for (size_t i = 0; i < LEN(cases); i++)
         for (size_t max = cases[i].want[0] == '6' && !FULL ? 64 : 2; max <= 64; max += 62) {
             const char *got = regex_pieces(cases[i].regex, cases[i].text, max);
@@ -1062,15 +1063,15 @@ static void test_regex(void)
     free(text);
     scanner_close(s);
     tap_ok(!scanner_open(NULL, &(struct str){(const unsigned char *)"(", 1}, 1, &e) && e.code == EX_USAGE,
-           "regex: a compile error is wrong use");
+           "regex: a compile error is a usage error");
 
     char version[80], cut[6];
     tap_ok(strncmp(scan_regex_version(version, sizeof version), "PCRE2 ", 6) == 0, "the version names PCRE2 (%s)",
            version);
-    tap_ok(strcmp(scan_regex_version(cut, sizeof cut), "PCRE2") == 0, "the version is cut to fit");
+    tap_ok(strcmp(scan_regex_version(cut, sizeof cut), "PCRE2") == 0, "the version is truncated to fit");
 }
 
-/* A user's regex with JIT and without it (because of an atomic group) gives the same pretokens. */
+/* A user's regex with JIT, and without it (because of an atomic group), gives the same pretokens. */
 static void test_jit(void)
 {
     static const char jit[] = "\\p{Lu}?\\p{Ll}+|(?<=\\s)\\S|\\d{2}|(?=')|\\s+\\z";
@@ -1093,7 +1094,7 @@ static void test_jit(void)
         }
         free(text);
     }
-    tap_ok(wrong == 0, "regex: JIT, some pretokens a call, equals the interpreter, all at once");
+    tap_ok(wrong == 0, "regex: JIT with a few pretokens per call equals the interpreter with many");
     scanner_close(a);
     scanner_close(b);
 }
@@ -1139,7 +1140,7 @@ static void test_pattern(const struct pattern *pattern)
     struct levels all = open_levels(pattern);
     struct scanner *oracle = open_oracle(pattern);
     tap_note("%s:", pattern->name);
-    tap_ok(scanner_streams(all.scanner[0]), "%s: makes use of windows", pattern->name);
+    tap_ok(scanner_streams(all.scanner[0]), "%s: works in windows", pattern->name);
     test_code_points(pattern, &all, oracle);
     test_random(pattern, &all, oracle);
     for (size_t i = 0; i < all.n; i++) {
@@ -1151,7 +1152,7 @@ static void test_pattern(const struct pattern *pattern)
     scanner_close(oracle);
 }
 
-/* The lead bytes that the mask scanners treat as letters whatever follows. */
+/* The lead bytes that the mask scanners treat as letters without checking the next bytes. */
 static void test_leads(void)
 {
     size_t wrong = 0, n = 0;
@@ -1164,10 +1165,11 @@ static void test_leads(void)
         n += sure;
         wrong += sure && uclass_of(c) != UCLASS_LETTER;
     }
-    tap_ok(wrong == 0 && n > 0x7000, "lead bytes taken for letters are of letters alone (%zu code points)", n);
+    tap_ok(wrong == 0 && n > 0x7000, "lead bytes treated as letters begin only letters (%zu code points)", n);
 }
 
-/* A built-in pattern of one regex leaves no gap, of any character: so it is the same if gaps are dropped. */
+/* A built-in pattern with one regex leaves no gap, whatever the characters, so the result is the same if gaps are
+ * dropped. */
 static void test_gaps(void)
 {
     static const unsigned char matches[] = {SPLIT_MATCHES};
@@ -1206,7 +1208,7 @@ int main(void)
     test_leads();
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         if (!simd_has(level)) {
-            tap_ok(1, "the scanners by %s # SKIP this processor has no such instructions", simd_name(level));
+            tap_ok(1, "the scanners by %s # SKIP this processor lacks these instructions", simd_name(level));
             continue;
         }
         simd_use(level);

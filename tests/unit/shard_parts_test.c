@@ -1,6 +1,6 @@
-/* The parts that make shards: many ids at once against one by one; tables of documents and manifests come back as they
- * were; a writer that dies again and again makes the files of one that does not.
- */
+/* shard_parts_test.c - the parts that make shards: operations on many ids compared with one id at a time; tables of
+ * documents and manifests read back; a writer that dies repeatedly, whose files must equal those of one that does
+ * not. */
 #include "random.h"
 #include "tap.h"
 
@@ -48,7 +48,7 @@ static void test_ids(void)
         }
     }
     tap_ok(wrong == 0, "the first id that is too large is found");
-    tap_ok(different == 0, "ids are made wider and narrower");
+    tap_ok(different == 0, "ids are converted to wider and narrower ones");
 }
 
 /* ---- Tables of documents ---- */
@@ -91,7 +91,7 @@ static void test_table(void)
                  !str_equal(row.document.source, want.document.source) || !str_equal(row.document.id, want.document.id);
     }
     docs_reader_free(&r);
-    tap_ok(more == 0 && n == N && wrong == 0, "a table of documents comes back as it was written");
+    tap_ok(more == 0 && n == N && wrong == 0, "a table of documents is read back");
     int damaged = 0;
     for (uint64_t cut = out.len - 20; cut < out.len; cut++) {
         docs_reader_init(&r, fd, path, cut);
@@ -107,7 +107,7 @@ static void test_table(void)
 
 /* ---- Writers ---- */
 
-/* A corpus: documents with ids that follow from their numbers. */
+/* A corpus: the ids of a document depend on its number. */
 struct corpus {
     uint64_t n;
     unsigned width;
@@ -119,8 +119,8 @@ static uint64_t n_ids(const struct corpus *c, uint64_t i)
     return (i * 2654435761u + c->seed) % 23 == 0 ? 3000 : (i + c->seed) % 41;
 }
 
-/* Passes on documents [from, to), in parts, some of which follow each other in memory. half: of the first one, the
- * first half of the ids was passed on before; and of the document after the last one, this half is passed on, too. */
+/* Passes documents [from, to) to a sink, in parts, some of which are adjacent in memory. half: the first half of the
+ * first document's ids was passed before, and the first half of the document after the last one is passed, too. */
 static int pass_on(const struct corpus *c, uint64_t from, uint64_t to, bool half, struct document_sink *s)
 {
     static unsigned char memory[1 << 20];
@@ -153,8 +153,8 @@ static struct manifest make_manifest(const struct shard_plan *plan)
     return (struct manifest){.plan = *plan, .vocabulary = 60000, .model = 77};
 }
 
-/* One process: reads the manifest and the state, passes on some documents, and dies, or (last) completes. Returns the
- * number of documents that the state has. */
+/* One process: reads the manifest and the state, passes some documents, and dies, or completes (last). Returns the
+ * number of documents in the state. */
 static uint64_t live(const char *dir, const struct shard_plan *plan, const struct corpus *c, uint64_t at,
                      struct buf *state, bool half, bool last)
 {
@@ -169,10 +169,10 @@ static uint64_t live(const char *dir, const struct shard_plan *plan, const struc
         abort();
     struct document_sink s = shard_writer_sink(w);
     while (at < c->n) {
-        uint64_t to = last ? c->n : at + rnd(40) + !at; /* the first document is begun once */
+        uint64_t to = last ? c->n : at + rnd(40) + !at; /* a document that is begun must get further */
         if (pass_on(c, at, to < c->n ? to : c->n, half, &s))
             abort();
-        if (!last && rnd(3) == 0) /* dies; the state does not know these documents */
+        if (!last && rnd(3) == 0) /* dies; the state does not contain these documents */
             break;
         state->len = 0;
         at = to < c->n ? to : c->n;
@@ -218,7 +218,7 @@ static void test_writer(const struct shard_plan *plan, unsigned width, const cha
         at = live("many", plan, &c, at, &state, true, false);
     live("many", plan, &c, at, &state, true, true);
     tap_ok(system("rm -rf one/.work many/.work; diff -r one many") == 0 && system("test $(ls one | wc -l) -gt 2") == 0,
-           "%s: %d deaths, and the directory of none", what, deaths);
+           "%s: %d deaths, and the same directory as without", what, deaths);
     buf_free(&state);
 }
 
@@ -245,11 +245,11 @@ static void test_manifest(void)
     memset(first.p + n, 0, 100);
     int rc = manifest_get(&m, first.p, n, &e);
     tap_ok(rc == 0 && manifest_put(&second, &m, &e) == 0 && second.len == n && memcmp(first.p, second.p, n) == 0,
-           "a manifest comes back as it was written %s", rc ? e.msg : "");
+           "a manifest is read back %s", rc ? e.msg : "");
     tap_ok(rc == 0 && !(m.plan.test_fraction < 0.1 + 0.2) && !(m.plan.test_fraction > 0.1 + 0.2) &&
                reading_get(&back, buf_str(&m.reading), &e) == 0 && back.form == how.form &&
                str_equal(back.field, how.field) && str_equal(back.id, how.id) && back.skip_bad_lines,
-           "  numbers, fields with blanks, and names that are no UTF-8, too");
+           "  numbers, fields with blanks, and names in invalid UTF-8, too");
     manifest_free(&m);
     int refused = 0, cuts = 0;
     for (size_t cut = 0; cut + 2 < n; cut += 1 + n / 200, cuts++) {
@@ -258,7 +258,7 @@ static void test_manifest(void)
         refused += manifest_get(&m, copy, cut, &e) < 0 && e.code == EX_DATAERR;
         free(copy);
     }
-    tap_ok(refused == cuts, "one that is cut off is refused");
+    tap_ok(refused == cuts, "a manifest that is cut off is refused");
     buf_free(&first);
     buf_free(&second);
 }
@@ -283,7 +283,7 @@ int main(void)
     plan.test_shards = 0;
     plan.test_fraction = 0.3;
     plan.last = LAST_DROPPED;
-    test_writer(&plan, 4, "u16 from four bytes, a fraction for tests, the last one dropped");
+    test_writer(&plan, 4, "u16 from four bytes, a test fraction, the last shard dropped");
     plan = (struct shard_plan){
         .format = shard_format_find("megatron"), .dtype = DTYPE_I32, .shard_tokens = 1000, .sha256 = true};
     test_writer(&plan, 4, "whole documents");

@@ -1,9 +1,9 @@
-/* shuffle_test.c - shard/shuffle.h: random documents, with kills, in any memory, compared with a sort in memory; and
- * whether the order looks random.
+/* shuffle_test.c - shard/shuffle.h: random documents, with kills, with any amount of memory, compared with a sort in
+ * memory; and whether the order looks random.
  *
- * A process that is killed and started again is shuffle_close and shuffle_open with the state of some earlier sync:
- * what was written since is still there, or part of it, as after a crash. What gives and takes documents goes back to
- * the same sync.
+ * A kill and restart is shuffle_close and shuffle_open with the state of an earlier sync; all or part of what was
+ * written since then is still in the files, as after a crash. The giver and the taker of documents go back to the same
+ * sync.
  */
 #include "base/sys/buf.h"
 #include "random.h"
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WIDTH = 2, SOURCES = 40, IDS_ROOM = 3 << 20, FILES = 257 /* of a shuffle */ };
+enum { WIDTH = 2, SOURCES = 40, IDS_ROOM = 3 << 20, FILES = 257 /* files of a shuffle */ };
 
 static struct err e;
 static char dir[200];
@@ -37,8 +37,8 @@ static void must(bool good)
 struct doc {
     uint64_t number, offset, line, end, key;
     char name[24], id[12];
-    size_t n; /* bytes of ids; those of document i are made from i */
-    size_t i; /* its number in corpus order */
+    size_t n; /* bytes of ids; the ids of document i depend on i */
+    size_t i; /* its index in corpus order */
 };
 
 static struct doc *docs;
@@ -51,7 +51,7 @@ static unsigned char id_byte(size_t doc, size_t at)
 
 static size_t random_size(uint64_t shape)
 {
-    if (shape == 0) /* none, or one */
+    if (shape == 0) /* 0 or 1 ids */
         return WIDTH * rnd(2);
     uint64_t r = rnd(1000);
     return WIDTH * (r < 300 ? rnd(3) : r < 950 ? rnd(400) : r < 997 || shape == 1 ? rnd(20000) : rnd(1500000));
@@ -86,15 +86,15 @@ static int by_key(const void *x, const void *y)
     return a->key != b->key ? (a->key < b->key ? -1 : 1) : a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* ---- What takes documents: it looks at ids only when flush is called ---- */
+/* ---- The taker of documents: it reads ids only when flush is called ---- */
 
 struct place {
-    size_t doc, at; /* documents wholly taken; bytes of ids of the next one */
+    size_t doc, at; /* documents completely taken; bytes of ids taken of the next one */
     bool open;
 };
 
 struct taker {
-    const struct doc *want; /* [n_docs], in the order expected */
+    const struct doc *want; /* [n_docs], in the expected order */
     struct place now;
     struct {
         const unsigned char *p;
@@ -120,7 +120,7 @@ static int taker_begin(void *ctx, const struct document *d, struct err *err)
 {
     struct taker *t = ctx;
     if (t->now.doc >= n_docs || t->now.open)
-        return err_set(err, EX_SOFTWARE, "a document too many");
+        return err_set(err, EX_SOFTWARE, "too many documents");
     const struct doc *w = &t->want[t->now.doc];
     t->wrong += !str_equal(d->source, str_of(w->name)) || !str_equal(d->id, str_of(w->id)) || d->number != w->number ||
                 d->offset != w->offset || d->line != w->line;
@@ -133,7 +133,7 @@ static int taker_ids(void *ctx, const unsigned char *p, size_t n, struct err *er
 {
     struct taker *t = ctx;
     if (!t->now.open || t->now.at + n > t->want[t->now.doc].n)
-        return err_set(err, EX_SOFTWARE, "ids too many");
+        return err_set(err, EX_SOFTWARE, "too many ids");
     if (t->n_held == sizeof t->held / sizeof *t->held)
         return err_set(err, EX_SOFTWARE, "no flush");
     t->held[t->n_held].p = p;
@@ -162,11 +162,11 @@ struct job {
     uint64_t memory;
     struct place given;
     struct taker taker;
-    /* At the last sync that counts. */
+    /* At the last sync to which a kill returns. */
     struct buf state;
     struct place saved_given, saved_taken;
     off_t saved_size[FILES];
-    bool ended; /* at that time */
+    bool ended; /* at that sync */
     unsigned kills;
 };
 
@@ -193,7 +193,7 @@ static void job_sync(struct job *j)
     }
 }
 
-/* What a crash leaves of the files: what was durable, and any part of what came after it, or something else. */
+/* Leaves the files as a crash may: what was durable, and part of what was written later, or garbage. */
 static void damage_tails(const struct job *j)
 {
     char path[300];
@@ -224,7 +224,7 @@ static void job_kill(struct job *j, const uint64_t *memory, size_t n_memory)
     job_open(j);
 }
 
-/* Gives some documents out of memory that is used again, with any number of calls for the ids of one. */
+/* Gives some documents, from memory that is reused; each document's ids take any number of calls. */
 static void give(struct job *j)
 {
     static unsigned char room[IDS_ROOM];
@@ -270,7 +270,7 @@ static void shuffle_all(struct job *j, const uint64_t *memory, size_t n_memory, 
         } else if (!shuffle_ended(j->s)) {
             must(!shuffle_end(j->s, &e));
             if (rnd(2))
-                continue; /* that all has come is not kept yet */
+                continue; /* the end is not synced yet */
             job_sync(j);
         } else if (!j->ended) {
             job_sync(j);
@@ -314,17 +314,16 @@ static void check(const char *what, size_t n, uint64_t shape, uint64_t memory, u
     j->taker.want = sorted;
     shuffle_all(j, any, sizeof any / sizeof *any, kill_in);
     size_t left = files_left();
-    tap_ok(
-        j->taker.now.doc == n && !j->taker.wrong && left == 0,
-        "%s: %zu documents in the order of their keys, each as it was; no files left (%u kills, %llu wrong, %zu files)",
-        what, n, j->kills, (unsigned long long)j->taker.wrong, left);
+    tap_ok(j->taker.now.doc == n && !j->taker.wrong && left == 0,
+           "%s: %zu documents in the order of their keys, unchanged; no files left (%u kills, %llu wrong, %zu files)",
+           what, n, j->kills, (unsigned long long)j->taker.wrong, left);
     buf_free(&j->state);
     free(sorted);
     free(docs);
     free(j);
 }
 
-/* A document that is open during many syncs comes in as many parts, which have equal keys. */
+/* A document that is open during many syncs is stored in as many parts, which have equal keys. */
 static void check_many_parts(void)
 {
     struct shard_plan plan = {.shuffled = true};
@@ -348,7 +347,7 @@ static void check_many_parts(void)
     must(!sink.end(sink.ctx, docs[0].end, &e) && !shuffle_end(j->s, &e) && !shuffle_next(j->s, &to, 1 << 20, &e));
     job_sync(j);
     must(!shuffle_release(j->s, &e));
-    tap_ok(j->taker.now.doc == 1 && !j->taker.wrong && files_left() == 0, "a document in 200 parts is as it was");
+    tap_ok(j->taker.now.doc == 1 && !j->taker.wrong && files_left() == 0, "a document in 200 parts is unchanged");
     shuffle_close(j->s);
     buf_free(&j->state);
     free(docs);
@@ -357,8 +356,8 @@ static void check_many_parts(void)
 
 /* ---- The order ---- */
 
-/* Documents of one source: chi-square over a table of place before by place after, which has about 15 * 15 degrees of
- * freedom, so that more than 330 is less probable than one in a million. */
+/* Documents of one source: chi-square over a table of position before by position after, with about 15 * 15 degrees of
+ * freedom. The probability of more than 330 is below one in a million. */
 static double chi_square(uint64_t seed, size_t n)
 {
     enum { CELLS = 16 };
@@ -387,7 +386,7 @@ static void check_order(void)
         double x = chi_square(seed, 16384);
         worst = x > worst ? x : worst;
     }
-    tap_ok(worst < 330, "the order is like one by chance: chi-square of 8 seeds at most %.0f", worst);
+    tap_ok(worst < 330, "the order looks random: chi-square of 8 seeds at most %.0f", worst);
 }
 
 static void check_damage(void)
@@ -406,15 +405,15 @@ static void check_damage(void)
     tap_ok(!shuffle_open(dir, &plan, 4, 1 << 20, (struct str){state.p, state.len}, &e) && e.code == EX_DATAERR,
            "a state for ids of another width is refused: %s", e.msg);
     tap_ok(!shuffle_open(dir, &plan, WIDTH, 1 << 20, (struct str){state.p, state.len - 1}, &e) && e.code == EX_DATAERR,
-           "a state that is cut is refused: %s", e.msg);
+           "a truncated state is refused: %s", e.msg);
     char path[300];
     snprintf(path, sizeof path, "%s/bucket.%03zu", dir, (size_t)(d->key >> 56));
     must(truncate(path, 5) == 0);
     tap_ok(!shuffle_open(dir, &plan, WIDTH, 1 << 20, (struct str){state.p, state.len}, &e) && e.code == EX_DATAERR,
-           "a file that lost bytes is an error: %s", e.msg);
+           "a truncated file is an error: %s", e.msg);
     unlink(path);
     tap_ok(!shuffle_open(dir, &plan, WIDTH, 1 << 20, (struct str){state.p, state.len}, &e) && e.code == EX_NOINPUT,
-           "a file that is gone is an error: %s", e.msg);
+           "a missing file is an error: %s", e.msg);
     s = shuffle_open(dir, &plan, WIDTH, 1 << 20, (struct str){0}, &e);
     must(s != NULL);
     tap_ok(files_left() == 0, "without a state, files of an earlier run are deleted");
@@ -425,7 +424,7 @@ static void check_damage(void)
 
 /* ---- A bit that changes between two processes ---- */
 
-/* Puts all documents into a shuffle, passes on n of them, and ends as a process that dies. */
+/* Puts all documents into a shuffle, takes n of them, and ends like a process that dies. */
 static void begin_and_die(struct job *j, size_t n)
 {
     struct document_sink to = {taker_begin, taker_ids, taker_end, taker_flush, &j->taker};
@@ -439,7 +438,7 @@ static void begin_and_die(struct job *j, size_t n)
     shuffle_close(j->s);
 }
 
-/* Changes a bit of file i, which is not empty. */
+/* Flips a random bit of file i, which is not empty. */
 static void flip(size_t i)
 {
     char path[300];
@@ -455,7 +454,7 @@ static void flip(size_t i)
     close(fd);
 }
 
-/* Whether going on ends with EX_DATAERR. */
+/* Whether continuing ends with EX_DATAERR. */
 static bool is_noticed(struct job *j)
 {
     struct document_sink to = {taker_begin, taker_ids, taker_end, taker_flush, &j->taker};
@@ -470,7 +469,7 @@ static bool is_noticed(struct job *j)
     return rc < 0 && e.code == EX_DATAERR;
 }
 
-/* The bucket from which the document comes that is number n in the new order. */
+/* The bucket of document n in the new order. */
 static size_t bucket_of(const struct doc *sorted, size_t n)
 {
     return (size_t)(sorted[n].key >> 56);
@@ -478,7 +477,7 @@ static size_t bucket_of(const struct doc *sorted, size_t n)
 
 static void check_flips(const char *what, uint64_t memory, bool begun, bool names)
 {
-    enum { N = 80, TIMES = 20 }; /* few: each is synced, in a file for almost each document */
+    enum { N = 80, TIMES = 20 }; /* few, because each is synced; almost every document has its own file */
     struct shard_plan plan = {.shuffled = true};
     unsigned noticed = 0;
     for (int i = 0; i < TIMES; i++) {
@@ -493,7 +492,7 @@ static void check_flips(const char *what, uint64_t memory, bool begun, bool name
         j->memory = memory;
         j->taker.want = sorted;
         size_t passed = begun ? 1 + rnd(N - 2) : 0;
-        while (begun && bucket_of(sorted, passed) != bucket_of(sorted, passed - 1)) /* in the midst of a bucket */
+        while (begun && bucket_of(sorted, passed) != bucket_of(sorted, passed - 1)) /* in the middle of a bucket */
             passed = 1 + rnd(N - 2);
         begin_and_die(j, passed);
         flip(names ? FILES - 1 : begun ? bucket_of(sorted, passed) : bucket_of(sorted, rnd(N)));
@@ -506,7 +505,7 @@ static void check_flips(const char *what, uint64_t memory, bool begun, bool name
         free(docs);
         free(j);
     }
-    tap_ok(noticed == TIMES, "a bit that changed %s is noticed (%u of %d)", what, noticed, TIMES);
+    tap_ok(noticed == TIMES, "a flipped bit %s is detected (%u of %d)", what, noticed, TIMES);
 }
 
 int main(void)
@@ -519,7 +518,7 @@ int main(void)
     check("little memory", 30000, 1, 100 << 10, 0);
     check("hardly any memory", 3000, 1, 1 << 10, 0);
     check("documents in parts", 1500, 2, 2 << 20, 0);
-    check("without ids, or with one", 200000, 0, 1 << 20, 0);
+    check("documents with 0 or 1 ids", 200000, 0, 1 << 20, 0);
     for (int i = 0; i < 6; i++)
         check("kills", 2000 + rnd(4000), 1 + rnd(2), 1 << 20, 12);
     check("many kills", 20000, 0, 1 << 20, 5);
@@ -527,9 +526,9 @@ int main(void)
     check_order();
     check_damage();
     check_flips("in a bucket", 64 << 20, false, false);
-    check_flips("in one that is divided", 16 << 10, false, false);
-    check_flips("in one that is half passed on", 64 << 20, true, false);
-    check_flips("in one that is half passed on, and divided", 16 << 10, true, false);
+    check_flips("in a divided bucket", 16 << 10, false, false);
+    check_flips("in a bucket that is half passed on", 64 << 20, true, false);
+    check_flips("in a divided bucket that is half passed on", 16 << 10, true, false);
     check_flips("in the names of sources", 64 << 20, false, true);
     rmdir(dir);
     return tap_done();

@@ -1,4 +1,4 @@
-/* special_test.c - finding special tokens, compared with trying each one at every place.
+/* special_test.c - finding special tokens, compared with trying each token at every offset.
  *
  *   SEED=N  random seed (printed)
  */
@@ -12,7 +12,7 @@
 
 enum { TOKENS = 4, MANY = 40, LONGEST = 5, LONG = 14, TEXT = 300, TRIALS = 20000 };
 
-/* Does literally what the header says of special_next. */
+/* Does literally what the header specifies for special_next. */
 static enum special_hit naive(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
                               size_t from, bool final, size_t *pos, size_t *len)
 {
@@ -37,7 +37,7 @@ static enum special_hit naive(const struct special_token *t, size_t n_tokens, co
     return SPECIAL_NONE;
 }
 
-/* Whether special_next finds the same as naive() from each hit to the next. `same` bytes begin all tokens. */
+/* Whether special_next finds the same matches as naive(). All tokens begin with the same bytes, `same` of them. */
 static bool agree(size_t same)
 {
     static const unsigned char letter[] = {'<', '|', 0xFF};
@@ -59,10 +59,10 @@ static bool agree(size_t same)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }
     for (size_t i = 0; i < n; i++)
-        text[i] = rnd(3) ? 'x' : letter[rnd(3)]; /* so that blocks without any occur too */
+        text[i] = rnd(3) ? 'x' : letter[rnd(3)]; /* mostly 'x', so that some blocks contain no token */
     if (rnd(2) && n > 80)
         memset(text + rnd(n - 80), 'x', 80);
-    for (size_t i = rnd(4); i-- && n > LONG;) { /* some tokens, whole or cut */
+    for (size_t i = rnd(4); i-- && n > LONG;) { /* some tokens, whole or truncated */
         const struct str t = token[rnd(n_tokens)].text;
         memcpy(text + rnd(n - LONG), t.p, t.len - rnd(2));
     }
@@ -79,7 +79,7 @@ static bool agree(size_t same)
     return good;
 }
 
-/* The first of these tokens that is this text. */
+/* The index of the first of these tokens with this text, or n. */
 static size_t index_of(const struct special_token *t, size_t n, const unsigned char *p, size_t len)
 {
     size_t i = 0;
@@ -88,8 +88,8 @@ static size_t index_of(const struct special_token *t, size_t n, const unsigned c
     return i;
 }
 
-/* Whether special_before finds, at each place that no match crosses, the token that ended there, both from the text's
- * start and from no more bytes before the place than it asks for. */
+/* Whether special_before finds, at each offset that no match crosses, the token that ended there: from the text's
+ * start, and from only as many bytes before the offset as it asks for. */
 static bool agree_before(size_t *n_ended, size_t *n_more)
 {
     static const unsigned char letter[] = {'a', 'b', '\n'};
@@ -98,7 +98,7 @@ static bool agree_before(size_t *n_ended, size_t *n_more)
     struct special_set set;
     struct err e;
     size_t n_tokens = rnd(TOKENS + 1), n = 1 + rnd(rnd(2) ? 20 : TEXT - 1), from = 0, pos = 0, len = 0;
-    size_t ended[TEXT + 1] = {0}; /* at each place: 1 + the token that ends there */
+    size_t ended[TEXT + 1] = {0}; /* by offset: 1 + the token that ends there */
     bool inside[TEXT + 1] = {0}, good = true, more;
     for (size_t i = 0; i < n_tokens; i++) {
         token[i].text = (struct str){.p = bytes[i], .len = 1 + rnd(LONGEST)};
@@ -142,7 +142,7 @@ struct span {
     size_t begin, end, token;
 };
 
-/* The characters of the texts below. */
+/* The characters of the random texts. */
 static const struct {
     const char *bytes;
     bool space, word;
@@ -162,7 +162,7 @@ static size_t random_characters(unsigned char *p, size_t n_chars)
     return n;
 }
 
-/* The character that begins at p + at, or (before) ends there; -1: none. */
+/* The index of the character that begins at p + at, or (before) ends there; -1: none. */
 static int character(const unsigned char *p, size_t n, size_t at, bool before)
 {
     for (int i = 0; i < N_CHARACTERS; i++) {
@@ -179,8 +179,8 @@ static bool is_word(int c)
     return c >= 0 && characters[c].word;
 }
 
-/* The matches in a whole text, as find_matches of Hugging Face's tokenizers finds them; but white space after a token
- * ends where the next match begins, which gives the same ids. Returns their number. */
+/* The matches in a whole text, as find_matches of Hugging Face's tokenizers finds them, except that white space taken
+ * by a token ends where the next match begins; this gives the same ids. Returns their number. */
 static size_t slow_matches(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
                            struct span *span)
 {
@@ -205,7 +205,7 @@ static size_t slow_matches(const struct special_token *t, size_t n_tokens, const
     return n_spans;
 }
 
-/* Whether windows of a piece p[0 .. n), which begins at `offset`, have the next matches of the whole text. */
+/* Whether reading a piece p[0 .. n), which begins at `offset`, in windows gives the next matches of the whole text. */
 static bool piece_agrees(const struct special_set *set, const unsigned char *p, size_t n, size_t offset,
                          enum window_end end, const struct span *span, size_t n_spans, size_t *at)
 {
@@ -215,7 +215,7 @@ static bool piece_agrees(const struct special_set *set, const unsigned char *p, 
     for (size_t from = 0, have = 0; have < n || from < n;) {
         have += rnd(n - have + 1);
         bool last = have == n;
-        memcpy(window, p + from, have - from); /* nothing after it can be seen */
+        memcpy(window, p + from, have - from); /* bytes after the window cannot be read */
         for (size_t used = 0;;) {
             enum special_hit hit = special_next(set, window, have - from, last ? end : TEXT_MORE, &place, &m);
             if (m.begin < used || m.begin > have - from || (last && hit == SPECIAL_MAYBE))
@@ -229,7 +229,7 @@ static bool piece_agrees(const struct special_set *set, const unsigned char *p, 
                 continue;
             }
             used += last ? m.begin - used : rnd(m.begin - used + 1);
-            while (from + used < n && (p[from + used] & 0xC0) == 0x80) /* no character is divided */
+            while (from + used < n && (p[from + used] & 0xC0) == 0x80) /* do not divide a character */
                 used--;
             special_drop(set, &place, window, used);
             from += used;
@@ -257,7 +257,7 @@ static bool flags_agree(size_t *n_spans, size_t *n_cuts)
     }
     for (size_t chars = rnd(TEXT / 10); chars--;) {
         const struct special_token *t = &token[rnd(n_tokens)];
-        if (rnd(60) == 0 && n < TEXT) { /* more white space than is looked at beside a cut */
+        if (rnd(60) == 0 && n < TEXT) { /* more white space than is examined at a cut */
             memset(text + n, '\n', SPECIAL_SPACE);
             n += SPECIAL_SPACE;
         } else if (rnd(3)) {
@@ -285,7 +285,8 @@ static bool flags_agree(size_t *n_spans, size_t *n_cuts)
         size_t before = special_before(&set, text + done, from - done, true, &more);
         size_t want = n_found && span[n_found - 1].end == from ? span[n_found - 1].token + 1 : 0;
         good = good && (from == n || before == want);
-        for (size_t begin = 0; good && cut_is_local(&c) && from < n && known < 20; known++) { /* by whoever sees less */
+        /* The same with less text before the cut. */
+        for (size_t begin = 0; good && cut_is_local(&c) && from < n && known < 20; known++) {
             begin = from > set.before ? from - set.before : 0;
             good = cut_first(&c, text + begin, n - begin, from - begin, true) == from - begin &&
                    special_before(&set, text + begin, from - begin, begin == 0, &more) == want && !more;
@@ -299,8 +300,8 @@ static bool flags_agree(size_t *n_spans, size_t *n_cuts)
 
 int main(void)
 {
-    static const char *const what[] = {"tokens that begin anyhow", "tokens that begin with one byte",
-                                       "tokens that begin with two bytes"};
+    static const char *const what[] = {"tokens with any first bytes", "tokens with the same first byte",
+                                       "tokens with the same first two bytes"};
     const enum simd vectors = simd_level();
     random_seed(20261121);
     for (size_t same = 0; same < 3; same++) {
@@ -316,13 +317,12 @@ int main(void)
     for (size_t i = 0; i < TRIALS; i++)
         bad += !agree_before(&n_ended, &n_more);
     tap_ok(bad == 0 && n_ended > TRIALS && n_more > TRIALS / 10,
-           "which token ended right before a place: %zu times, %zu of them from farther back; %zu bad", n_ended, n_more,
-           bad);
+           "the token that ends at an offset: %zu found, %zu times with more text; %zu bad", n_ended, n_more, bad);
     size_t n_spans = 0, n_cuts = 0;
     bad = 0;
     for (size_t i = 0; i < 5 * TRIALS; i++)
         bad += !flags_agree(&n_spans, &n_cuts);
-    tap_ok(bad == 0 && n_spans > TRIALS && n_cuts > TRIALS, "flags: %zu matches, %zu cuts; %zu texts are bad", n_spans,
+    tap_ok(bad == 0 && n_spans > TRIALS && n_cuts > TRIALS, "flags: %zu matches, %zu cuts; %zu bad texts", n_spans,
            n_cuts, bad);
     struct special_set none;
     struct err e;
@@ -330,7 +330,7 @@ int main(void)
     struct special_match m;
     tap_ok(!special_init(&none, NULL, 0, &e) &&
                special_next(&none, (const unsigned char *)"<|", 2, TEXT_MORE, &place, &m) == SPECIAL_NONE,
-           "no tokens, no hit");
+           "without tokens there is no match");
     special_free(&none);
     return tap_done();
 }

@@ -1,4 +1,4 @@
-/* sum_test.c - modules for adding up: intervals, the count table, sorted segments on disk. */
+/* sum_test.c - modules for adding up counts: intervals, the count table, sorted segments on disk. */
 #include "base/sys/intervals.h"
 #include "count/external_merge.h"
 #include "count/sorted_table.h"
@@ -42,10 +42,10 @@ static void test_intervals(void)
             wrong += s.at[i].end >= s.at[i + 1].begin;
         intervals_free(&s);
     }
-    tap_ok(wrong == 0, "intervals equal a plain array of bytes: overlaps, gaps, merged neighbours");
+    tap_ok(wrong == 0, "intervals equal a plain array of bytes: overlaps, gaps, merged neighbors");
 }
 
-/* Words over a small alphabet, of all lengths around the 15 bytes that fit a slot. */
+/* Words over a small alphabet, shorter and longer than the 11 bytes (KEY12_MAX) that fit a slot. */
 static size_t random_word(unsigned char *p)
 {
     size_t len = 1 + rnd(rnd(8) ? 4 : 40);
@@ -124,13 +124,13 @@ static void test_runs(size_t memory, int spill_every, const char *name)
     }
     qsort(expect.word, expect.n, sizeof expect.word[0], by_bytes);
     failed += external_merge_merge(&r, &t, check_word, &c, &e);
-    tap_ok(!failed && c.wrong == 0 && c.at == expect.n, "%s (%zu words, %llu runs)", name, expect.n,
+    tap_ok(!failed && c.wrong == 0 && c.at == expect.n, "%s (%zu words, %llu segments)", name, expect.n,
            (unsigned long long)r.n_spilled);
     external_merge_free(&r);
     table_free(&t);
 }
 
-/* A sorted list of words as an input of the merge, which may only be read while it is open. */
+/* A sorted list of words as an input of the merge. It may be read only while it is open. */
 struct list {
     struct word word[100];
     size_t n, at;
@@ -149,7 +149,7 @@ static int list_next(void *self, struct pretoken *w, struct err *e)
 {
     struct list *l = self;
     if (!l->opened || l->closed)
-        return err_set(e, EX_SOFTWARE, "it is not open");
+        return err_set(e, EX_SOFTWARE, "not open");
     if (l->at == l->n)
         return 0;
     *w = (struct pretoken){l->word[l->at].p, l->word[l->at].len, l->word[l->at].count};
@@ -162,7 +162,7 @@ static void list_close(void *self)
     ((struct list *)self)->closed++;
 }
 
-/* Fills a list with different words. Every third begins with 16 times the same byte, so that more than the heads must
+/* Fills a list with distinct words. A third of them begin with the same byte 16 times, so that more than the heads must
  * be compared. */
 static void list_fill(struct list *l)
 {
@@ -233,7 +233,7 @@ static void test_overflow(void)
         external_merge_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, &(struct pretoken){p, 1, 1}, 1, &e);
     e.code = 0;
     tap_ok(!failed && external_merge_merge(&r, &t, check_word, &c, &e) == -1 && e.code == EX_DATAERR,
-           "and across runs");
+           "and an error in a merge of segments");
     external_merge_free(&r);
     table_free(&t);
 }
@@ -243,14 +243,14 @@ int main(void)
     random_seed(7);
     test_intervals();
     test_runs(1 << 20, 0, "a table gives its words sorted, with their counts");
-    test_runs(1 << 24, 500, "a dozen runs merged at once");
-    test_runs(0, 50, "over a hundred runs, merged two at a time");
-    test_runs(1 << 20, 20, "three hundred runs, merged in passes");
-    test_inputs(1 << 20, 1, 0, "an input that is sorted already");
-    test_inputs(1 << 24, 40, 20, "forty, twenty segments and a table at once");
+    test_runs(1 << 24, 500, "a dozen segments, merged in one pass");
+    test_runs(0, 50, "over a hundred segments, merged two at a time");
+    test_runs(1 << 20, 20, "three hundred segments, merged in passes");
+    test_inputs(1 << 20, 1, 0, "a sorted input");
+    test_inputs(1 << 24, 40, 20, "forty inputs, twenty segments and a table, merged in one pass");
     test_inputs(0, 40, 0, "forty inputs, merged two at a time");
     test_inputs(0, 7, 30, "inputs and segments, merged two at a time");
-    test_inputs(1 << 19, 60, 5, "sixty inputs, of which some are merged first");
+    test_inputs(1 << 19, 60, 5, "sixty inputs, some of them merged first");
     test_overflow();
     return tap_done();
 }

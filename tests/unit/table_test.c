@@ -21,7 +21,7 @@ static int by_bytes(const void *x, const void *y)
     return str_compare(pretoken_str(a), pretoken_str(b));
 }
 
-/* Words of few different bytes (0 among them) and of all lengths, most of them short and often repeated. */
+/* Words of few different bytes (including 0) and of all lengths; most are short and often repeated. */
 static void make_words(void)
 {
     static const unsigned char letter[LETTERS] = {'a', ' ', 0, 0xFF};
@@ -35,7 +35,7 @@ static void make_words(void)
     memset(text + at, 'x', PRETOKEN_PAD);
 }
 
-/* Sorts all[0 .. n) and adds equal words up. Returns how many remain. */
+/* Sorts all[0 .. n) and adds up the counts of equal words. Returns how many words remain. */
 static size_t add_up(size_t n)
 {
     size_t kept = 0;
@@ -49,8 +49,8 @@ static size_t add_up(size_t n)
     return kept;
 }
 
-/* Whether the table holds exactly all[0 .. n), and returns them in this order. The table is sorted and then unusable.
- */
+/* Whether the table contains exactly all[0 .. n), and returns them in this order. Sorts the table, which makes it
+ * unusable. */
 static bool holds(struct table *t, size_t n)
 {
     struct sorted_table s;
@@ -78,18 +78,18 @@ static void test_ends(const char *level)
         all[i] = (struct pretoken){text + start, ends[i] - start, 1};
     }
     size_t n = add_up(N_WORDS);
-    tap_ok(!failed && holds(&t, n), "%s: %d pretokens, %zu distinct, counted and in order", level, N_WORDS, n);
+    tap_ok(!failed && holds(&t, n), "%s: %d pretokens, %zu distinct, counted and sorted", level, N_WORDS, n);
     table_free(&t);
 }
 
-/* A count around multiples of 2^32, where a count of 32 bits is carried. */
+/* A count near a multiple of 2^32, at which 32-bit counts carry. */
 static uint64_t large_count(void)
 {
     uint64_t count = (rnd(3) << 32) + rnd(4) - 2;
     return count - 1 < (uint64_t)1 << 40 ? count : 1;
 }
 
-/* Words with counts, large ones or not, and each once more from the text. */
+/* Adds words with counts, large or small, and then each word once from the text. */
 static void test_add(bool large)
 {
     struct table t, copy;
@@ -113,19 +113,19 @@ static void test_add(bool large)
     struct pretoken w;
     for (size_t pos = 0; !failed && table_next(&t, &pos, &w);)
         failed = table_add(&copy, &w, 1, &e);
-    tap_ok(!failed && holds(&t, n), "words with %s counts, some at a time (%zu distinct)", large ? "large" : "small",
-           n);
-    tap_ok(!failed && holds(&copy, n), "one table copied into another, in the order of its slots");
+    tap_ok(!failed && holds(&t, n), "words with %s counts, some words per call (%zu distinct)",
+           large ? "large" : "small", n);
+    tap_ok(!failed && holds(&copy, n), "a table copied into another one, in the order of its slots");
 
     failed = table_clear(&t, &e);
     size_t pos = 0;
     tap_ok(!failed && table_n(&t) == 0 && !table_next(&t, &pos, &w) && !table_next(&t, &pos, &w),
-           "an emptied table has no words");
+           "a cleared table has no words");
     table_free(&t);
     table_free(&copy);
 }
 
-/* Words with long common prefixes: neither the first 8 nor the first 16 bytes tell them apart. */
+/* Words with long common prefixes: the first 8 or 16 bytes do not distinguish them. */
 static void test_alike(void)
 {
     enum { N = 3000, LEN = 40 };
@@ -142,7 +142,7 @@ static void test_alike(void)
         failed |= table_add(&t, &all[i], 1, &e);
     }
     size_t n = add_up(N);
-    tap_ok(!failed && holds(&t, n), "words that begin alike are in order (%zu)", n);
+    tap_ok(!failed && holds(&t, n), "words with common prefixes are sorted (%zu)", n);
     table_free(&t);
 }
 
@@ -155,7 +155,7 @@ int main(void)
             simd_use(level);
             test_ends(simd_name(level));
         } else {
-            tap_ok(1, "counting by %s # SKIP this processor has no such instructions", simd_name(level));
+            tap_ok(1, "counting by %s # SKIP this processor lacks these instructions", simd_name(level));
         }
     }
     test_add(false);

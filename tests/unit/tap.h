@@ -1,4 +1,4 @@
-/* tap.h - functions with which a unit test writes the Test Anything Protocol. */
+/* tap.h - writes the Test Anything Protocol (TAP) for unit tests. */
 #ifndef BPE_TESTS_TAP_H
 #define BPE_TESTS_TAP_H
 

@@ -1,4 +1,4 @@
-/* token_index_test.c - the index of tokens by bytes, compared with searching all of them. */
+/* token_index_test.c - the index of tokens by bytes, compared with a search of all tokens. */
 #include "base/sys/hash_index.h"
 #include "model/token_index.h"
 #include "random.h"
@@ -20,7 +20,7 @@ static uint32_t plain_find(const unsigned char *p, size_t len, bool vocab)
     return MODEL_NO_ID;
 }
 
-/* Few letters, so that many tokens are equal or have common prefixes; any bytes follow the token. */
+/* A token of few letters, so that many tokens are equal or have common prefixes; random bytes follow it. */
 static size_t random_token(unsigned char *p)
 {
     size_t len = rnd(4) ? rnd(5) : rnd(LONGEST + 1);
@@ -51,8 +51,8 @@ static void test_random(void)
     }
     for (size_t i = 0; i < n; i++)
         lost += token_find(&x, token, token[i].p, token[i].len, token[i].vocab) != i;
-    tap_ok(!wrong, "a token is found by its bytes and its kind, or it is not there");
-    tap_ok(!lost && n > 500, "%zu tokens are found again after the table has grown to %zu slots", n, x.slots.n);
+    tap_ok(!wrong, "a token is found by its bytes and kind, or is not in the index");
+    tap_ok(!lost && n > 500, "%zu tokens are still found after the table has grown to %zu slots", n, x.slots.n);
     token_index_free(&x);
 }
 
@@ -68,8 +68,8 @@ static void test_same_hash(void)
     for (uint32_t i = 0; i < 2; i++)
         *token_slot(&x, two, two[i].p, 1, true, 7) = (struct hash_slot){7, i + 1};
     tap_ok(token_slot(&x, two, b, 1, true, 7)->n1 == 2 && token_slot(&x, two, a, 1, true, 7)->n1 == 1,
-           "tokens of the same hash are told apart");
-    tap_ok(!token_slot(&x, two, a, 1, false, 7)->n1, "and so is what is outside of the vocabulary");
+           "tokens with the same hash are distinguished");
+    tap_ok(!token_slot(&x, two, a, 1, false, 7)->n1, "so are tokens outside of the vocabulary");
     token_index_free(&x);
 }
 

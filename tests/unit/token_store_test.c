@@ -1,5 +1,5 @@
-/* token_store_test.c - shard/token_store.h and shard/document_stream.h: batches of pieces of random documents come in
- * any order, repeated, by several attempts, with deaths between and in commits; what comes out is compared with the
+/* token_store_test.c - shard/token_store.h and shard/document_stream.h: batches of pieces of random documents, in any
+ * order, repeated, from several attempts, with deaths between and inside commits. The output is compared with the
  * documents. */
 #include "shard/document_stream.h"
 
@@ -56,7 +56,7 @@ struct source {
     struct piece piece[PIECES];
     size_t n_docs, n_pieces;
     uint64_t size, text;
-    bool by_line, open_end; /* its last document has no mark */
+    bool by_line, open_end; /* the last document has no mark */
     unsigned access;
 };
 
@@ -69,7 +69,7 @@ static uint32_t id_at(size_t source, size_t doc, size_t i)
     return (uint32_t)(x >> 20) & (width == 2 ? 0xFFFF : 0xFFFFFF);
 }
 
-/* Where in the text the id i of a document is. */
+/* The offset in the text of id i of a document. */
 static uint64_t id_place(const struct doc *d, size_t i)
 {
     return d->begin + (d->end - d->begin) * i / d->n_ids;
@@ -91,7 +91,7 @@ static void make_docs(struct source *s)
     s->text = at + (s->open_end ? 0 : rnd(10));
 }
 
-/* Cuts the text into pieces: anywhere, or JSON Lines between documents. */
+/* Cuts the text into pieces: anywhere, or, in JSON Lines, between documents. */
 static void make_pieces(struct source *s)
 {
     uint64_t at = 0, line = 0;
@@ -129,7 +129,7 @@ static void make_corpus(void)
     }
 }
 
-/* ---- What must come out ---- */
+/* ---- The expected output ---- */
 
 /* Ids are copied when they are flushed, as a writer does. */
 struct log {
@@ -380,7 +380,7 @@ static void put_sources(struct buf *out, const bool has[SOURCES])
     buf_free(&sources);
 }
 
-static bool says_whole; /* commits say that their run is complete */
+static bool says_whole; /* commits state that their run is complete */
 
 static void put_end(struct batch *b, const struct commit_range *range, size_t n, const bool has[SOURCES])
 {
@@ -404,7 +404,7 @@ struct choice {
     size_t source, piece;
 };
 
-/* Adds the records of a batch of these pieces. most: ids of a record. */
+/* Adds the records of a batch of these pieces. max: ids per record. */
 static void add_batch(const struct choice *x, size_t n, size_t max)
 {
     struct batch b = {0};
@@ -446,7 +446,7 @@ static void add_promise(void)
     buf_free(&records);
 }
 
-/* Lists all pieces; shuffled, if so. */
+/* Lists all pieces, shuffled if requested. */
 static size_t all_pieces(struct choice *x, bool shuffled)
 {
     size_t n = 0;
@@ -463,7 +463,7 @@ static size_t all_pieces(struct choice *x, bool shuffled)
     return n;
 }
 
-/* Adds an attempt at everything, in batches of up to `max` pieces. */
+/* Adds an attempt at all pieces, in batches of up to `max` pieces. */
 static void add_attempt(size_t max, bool shuffled, size_t most_ids)
 {
     struct choice x[SOURCES * PIECES];
@@ -483,7 +483,7 @@ static void swap_lines(size_t i, size_t k)
     lines[k] = swap;
 }
 
-/* Lets the records of several batches alternate, as those of several processes do; each batch stays in order. */
+/* Interleaves the records of several batches, as several processes do; each batch remains in order. */
 static void interleave(size_t n_processes)
 {
     struct line *out = malloc((n_lines + 1) * sizeof *out);
@@ -546,7 +546,7 @@ struct process {
     struct log *log;
 };
 
-/* Begins, or goes on: the log is cut to what the state says. */
+/* Begins, or resumes: the log is truncated to the length in the state. */
 static void process_begin(struct process *p, struct log *log, uint64_t memory, bool resume)
 {
     p->store = token_store_open(work, memory, resume, &e);
@@ -601,7 +601,7 @@ static int process_put(struct process *p, const struct line *l)
     return token_store_put(p->store, &rec, "stream", &e);
 }
 
-/* Reads a file whole. */
+/* Reads a whole file. */
 static struct buf slurp(const char *path)
 {
     struct buf b = {0};
@@ -624,7 +624,7 @@ static void spew(const char *path, const struct buf *b)
     close(fd);
 }
 
-/* Copies all files of a directory to another. */
+/* Copies all files of a directory to another one. */
 static void copy_all(const char *from, const char *to)
 {
     char path[PATHS + 300];
@@ -644,7 +644,7 @@ static void copy_all(const char *from, const char *to)
         closedir(d);
 }
 
-/* Dies in a commit: the journal has a part of the new entry, or all of it damaged; files are not deleted yet. */
+/* Dies in a commit: the journal contains part of the new entry, or a damaged one; no files are deleted yet. */
 static void process_die_in_commit(struct process *p)
 {
     char copy[PATHS + 10], path[PATHS + 20];
@@ -676,7 +676,7 @@ struct trial {
     unsigned put_per_take, put_per_commit, put_per_death; /* 0: never */
 };
 
-/* Puts all lines; returns how often it died. */
+/* Puts all lines; returns how often the process died. */
 static unsigned run_lines(struct process *p, struct log *log, const struct trial *t)
 {
     unsigned deaths = 0;
@@ -693,13 +693,13 @@ static unsigned run_lines(struct process *p, struct log *log, const struct trial
                 process_die_in_commit(p);
             process_begin(p, log, t->memory, true);
             deaths++;
-            i = rnd(2) ? i : 0; /* perhaps all is sent again */
+            i = rnd(2) ? i : 0; /* perhaps send all lines again */
         }
     }
     return deaths;
 }
 
-/* Adds what is missing: its pieces, each as a batch. */
+/* Adds the missing pieces, each as a batch. */
 static void add_missing(struct token_store *s, size_t most_ids)
 {
     struct buf out = {0}, payload = {0};
@@ -732,7 +732,7 @@ static bool equal(const struct buf *a, const struct buf *b)
     return a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
 }
 
-/* One corpus, sent in some way. Returns whether all came out right. */
+/* One corpus, sent in some way. Returns whether the output is right. */
 static bool try_corpus(unsigned *deaths)
 {
     struct trial t = {.memory = rnd(3) ? (uint64_t)1 << (8 + rnd(14)) : 1 << 20};
@@ -781,8 +781,8 @@ static bool try_corpus(unsigned *deaths)
     struct buf want = expected();
     bool good = done && equal(&want, &log.text) && count_files(work, "segment.") == 0;
     if (!good)
-        tap_note("%s; %zu bytes came out, %zu must; %zu segments", done ? "complete" : e.msg, log.text.len, want.len,
-                 count_files(work, "segment."));
+        tap_note("%s; %zu bytes of output, expected %zu; %zu segments", done ? "complete" : e.msg, log.text.len,
+                 want.len, count_files(work, "segment."));
     process_die(&p);
     forget_lines();
     buf_free(&want);
@@ -801,11 +801,11 @@ static void random_corpora(void)
         if (!good)
             tap_note("this trial: SEED=%llu", (unsigned long long)seed);
     }
-    tap_ok(good, "batches in any order, repeated, lost, with deaths: each document comes out once, in order");
-    tap_ok(deaths > 20, "there were deaths (%u)", deaths);
+    tap_ok(good, "batches in any order, repeated, lost, with deaths: each document is output once, in order");
+    tap_ok(deaths > 20, "processes died (%u times)", deaths);
 }
 
-/* A corpus of one source, of pieces of one document each, with so many ids. */
+/* A corpus of one source, with one document per piece, each with this number of ids. */
 static void plain_corpus(size_t n_pieces, size_t ids_a_piece, unsigned access)
 {
     width = 2;
@@ -856,7 +856,7 @@ static bool came_out(struct process *p)
     return good;
 }
 
-/* What does not belong to the ids that came before. */
+/* Batches that do not belong to the earlier ones. */
 static void refusals(void)
 {
     struct process p;
@@ -879,12 +879,13 @@ static void refusals(void)
     vocabulary++;
     add_batch(&second, 1, 30);
     vocabulary--;
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "vocabulary"), "ids made in another way are refused: what differs");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "vocabulary"),
+           "ids made with another model are refused, and the message names the difference");
     forget_lines();
     pattern = "cl100k";
     add_batch(&second, 1, 30);
     pattern = "gpt2";
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "ids made with other rules"), "so are those made under other rules");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "ids made with other rules"), "ids made with other rules are refused");
     forget_lines();
     corpus[0].size++;
     add_batch(&second, 1, 30);
@@ -898,17 +899,17 @@ static void refusals(void)
     memcpy(run_id, none, ID_LEN);
     add_batch(&first, 1, 30);
     memcpy(run_id, run, ID_LEN);
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "a run of bpe-chunk"), "ids of no run are refused");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "a run of bpe-chunk"), "ids without a run are refused");
     forget_lines();
     says_whole = true;
     add_batch(NULL, 0, 30);
     says_whole = false;
     tap_ok(refused(put_lines(&p), EX_DATAERR, "claims to be a whole run"),
-           "a batch that says that nothing else is to come, too");
+           "a batch that claims to be the whole run is refused");
     forget_lines();
     const struct choice twice[] = {first, first};
     add_batch(twice, 2, 30);
-    tap_ok(refused(put_lines(&p), EX_DATAERR, "do not match the ranges"), "and one that has a range twice");
+    tap_ok(refused(put_lines(&p), EX_DATAERR, "do not match the ranges"), "a batch that has a range twice is refused");
     process_die(&p);
 
     fresh(&p, 1 << 20);
@@ -922,7 +923,8 @@ static void refusals(void)
     must(!put_lines(&p));
     bool waiting = token_store_at_end(p.store);
     process_take(&p, UINT64_MAX);
-    tap_ok(!early && !waiting && token_store_at_end(p.store), "all was taken, or not");
+    tap_ok(!early && !waiting && token_store_at_end(p.store),
+           "the end is recognized, but only after everything is taken");
     process_die(&p);
 
     fresh(&p, 1 << 20);
@@ -940,7 +942,7 @@ static void refusals(void)
     process_die(&p);
 }
 
-/* Lacks the second of three pieces; with the promise and without. */
+/* The second of three pieces is missing; with and without the promise. */
 static void missing(void)
 {
     struct process p;
@@ -958,25 +960,25 @@ static void missing(void)
     tap_ok(refused(ledger_finish(token_store_ledger(p.store), "do this", &e), EX_TEMPFAIL,
                    "s0: bytes from 100 to 199, and more") &&
                strstr(e.msg, "promise") && strstr(e.msg, "do this"),
-           "without the promise: what is missing, and why it is not known to the end");
+           "without the promise: the message has the first missing range, and says why the end is unknown");
     must(!coverage_put_missing(&token_store_ledger(p.store)->coverage, &out, &e));
     size_t n = (size_t)((unsigned char *)memchr(out.p, '\n', out.len) - out.p) + 1;
     must(record_get(&rec, out.p + n, out.len - n, &payload, &e) == 1 && !range_get_head(&head, &c, &rec, &e) &&
          !range_get_file(&file, &c, &e) && !range_get_piece(&offset, &len, &file, &c, &e));
     tap_ok(file.size == UINT64_MAX && offset == 300 && offset + len == UINT64_MAX,
-           "and a range without an end, from the last byte that came");
+           "and an open range begins after the last byte received");
     forget_lines();
     add_promise();
     must(!put_lines(&p));
     tap_ok(refused(ledger_finish(token_store_ledger(p.store), "", &e), EX_TEMPFAIL,
                    "s0: bytes 100-199 were never encoded"),
-           "with the promise: what is missing");
+           "with the promise: the message has the missing range");
     process_die(&p);
     buf_free(&out);
     buf_free(&payload);
 }
 
-/* Memory that malloc gave. */
+/* Bytes allocated by malloc. */
 static size_t in_use(void)
 {
     struct mallinfo2 m = mallinfo2();
@@ -1009,7 +1011,8 @@ static void memory(void)
         }
         must(rc == 0);
         tap_ok(ids == 2 * IDS && parts > 2 && max < before + 2 * LIMIT,
-               "pieces of 8 MB in 1 MB of memory%s: %zu bytes in use", order ? ", in random order" : "", max - before);
+               "pieces of 8 MB with 1 MB of memory%s: %zu bytes in use", order ? ", in random order" : "",
+               max - before);
         process_die(&p);
     }
 
@@ -1026,13 +1029,13 @@ static void memory(void)
     size_t after = in_use();
     bool good = came_out(&p);
     tap_ok(good && after < before + 16384 && ledger_n_seen(token_store_ledger(p.store)) == 0,
-           "nothing is kept of batches that are closed (%zd bytes more)", (ssize_t)(after - before));
+           "closed batches use no memory (%zd bytes more)", (ssize_t)(after - before));
     process_die(&p);
 
     fresh(&p, 8 << 20);
     for (size_t i = 0; i < PIECES; i++) {
         add_batch(&(struct choice){0, i}, 1, 300);
-        free(lines[--n_lines].p); /* its end: the process died */
+        free(lines[--n_lines].p); /* its commit record: the process died */
     }
     must(!put_lines(&p) && ledger_n_seen(token_store_ledger(p.store)) == PIECES);
     forget_lines();
@@ -1040,7 +1043,7 @@ static void memory(void)
     must(!put_lines(&p));
     process_commit(&p);
     tap_ok(ledger_n_seen(token_store_ledger(p.store)) == 0 && came_out(&p),
-           "what dead processes left is dropped when others have done it");
+           "batches of dead processes are dropped when others have delivered the pieces");
     process_die(&p);
 }
 
@@ -1056,7 +1059,7 @@ static void damage(const char *name, size_t at)
     buf_free(&b);
 }
 
-/* Commits two pieces of three, one by one; the first is missing, so that they wait. */
+/* Commits the last two pieces of three, one at a time. Without the first one they must wait. */
 static void two_wait(struct process *p)
 {
     plain_corpus(3, 1000, ACCESS_FILE);
@@ -1086,7 +1089,7 @@ static void damages(void)
         good &= refused(rc, EX_DATAERR, "not the ids that were written") && strstr(e.input, "segment.000001");
         process_die(&p);
     }
-    tap_ok(good, "a changed byte of a segment is found, with its file");
+    tap_ok(good, "a changed byte of a segment is detected, and the message names the file");
 
     two_wait(&p);
     process_die(&p);
@@ -1094,10 +1097,11 @@ static void damages(void)
     snprintf(path, sizeof path, "%s/segment.000001", work);
     must(truncate(path, 100) == 0);
     struct token_store *s = token_store_open(work, 1 << 20, true, &e);
-    tap_ok(!s && refused(-1, EX_DATAERR, "ends here") && strstr(e.input, "segment.000001"), "so is a short one");
+    tap_ok(!s && refused(-1, EX_DATAERR, "ends here") && strstr(e.input, "segment.000001"),
+           "a truncated segment is detected");
     must(unlink(path) == 0);
     s = token_store_open(work, 1 << 20, true, &e);
-    tap_ok(!s && refused(-1, EX_DATAERR, "missing"), "and one that is not there");
+    tap_ok(!s && refused(-1, EX_DATAERR, "missing"), "a missing segment is detected");
 
     two_wait(&p);
     process_die(&p);
@@ -1112,21 +1116,22 @@ static void damages(void)
     bool gone = stat(path, &now) < 0;
     snprintf(path, sizeof path, "%s/segment.000001", work);
     must(stat(path, &now) == 0);
-    tap_ok(gone && now.st_size == before.st_size, "what the journal does not know of segments is cut off, or deleted");
+    tap_ok(gone && now.st_size == before.st_size,
+           "segment data that the journal does not list is truncated or deleted");
 
     two_wait(&p);
     process_die(&p);
     damage("journal", 60);
     s = token_store_open(work, 1 << 20, true, &e);
-    tap_ok(!s && refused(-1, EX_DATAERR, "before its end"), "a journal that is damaged in its midst is refused");
+    tap_ok(!s && refused(-1, EX_DATAERR, "before its end"), "a journal that is damaged before its end is refused");
     remove_all(work);
     two_wait(&p);
     process_die(&p);
     s = token_store_open(work, 1 << 20, false, &e);
-    tap_ok(!s && refused(-1, EX_CANTCREAT, "File exists"), "a new store does not take an old journal");
+    tap_ok(!s && refused(-1, EX_CANTCREAT, "File exists"), "a new store does not overwrite an old journal");
 }
 
-/* Writes fail from some size of files on. */
+/* Writes fail beyond some file size. */
 static void full_disk(void)
 {
     bool good = true;
@@ -1169,7 +1174,7 @@ static void full_disk(void)
         good = good && count_files(work, "segment.") == 0;
         process_die(&p);
     }
-    tap_ok(good && failures > 10, "writes fail: an error with the file's name, and it goes on after that (%u)",
+    tap_ok(good && failures > 10, "failed writes are errors with the file's name, and the store can be resumed (%u)",
            failures);
 }
 

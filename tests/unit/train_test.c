@@ -1,5 +1,5 @@
-/* train_test.c - common/train/trainer.h: cases worked out by hand, then random corpora compared with the slow trainer
- * of tests/oracle/learn_plain.h.
+/* train_test.c - common/train/trainer.h: cases worked out by hand, and random corpora compared with the slow trainer of
+ * tests/oracle/learn_plain.h.
  *
  *   SEED=N  random seed (printed)
  */
@@ -28,20 +28,19 @@ struct hand {
 };
 
 static const struct hand hands[] = {
-    {"no pretoken at all", TRAIN_HF, 9, 0, 0, "", "", ""},
+    {"no pretokens", TRAIN_HF, 9, 0, 0, "", "", ""},
     {"pretokens without a pair", TRAIN_HF, 9, 0, 0, "", "a:7 b:1", ""},
-    {"a vocabulary that is full makes no merge", TRAIN_HF, 0, 0, 0, "", "ab:1", ""},
-    {"a vocabulary full of special tokens makes no merge", TRAIN_LEX, 1, 0, 0, "<s>", "ab:1", ""},
+    {"no merge if the vocabulary is full", TRAIN_HF, 0, 0, 0, "", "ab:1", ""},
+    {"no merge if special tokens fill the vocabulary", TRAIN_LEX, 1, 0, 0, "<s>", "ab:1", ""},
     {"stops when no pair is left", TRAIN_HF, 99, 0, 0, "", "ab:1", "a+b:1"},
-    {"stops at the size of the vocabulary", TRAIN_HF, 1, 0, 0, "", "ab:2 cd:1", "a+b:2"},
-    {"aaa holds the pair twice", TRAIN_HF, 9, 0, 0, "", "aaa:1", "a+a:2 aa+a:1"},
+    {"stops at the vocabulary size", TRAIN_HF, 1, 0, 0, "", "ab:2 cd:1", "a+b:2"},
+    {"aaa contains the pair twice", TRAIN_HF, 9, 0, 0, "", "aaa:1", "a+a:2 aa+a:1"},
     {"aaaa becomes two tokens", TRAIN_HF, 9, 0, 0, "", "aaaa:1", "a+a:3 aa+aa:1"},
     {"aaaaa is replaced from the left", TRAIN_HF, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+a:1 aa+aaa:1"},
     {"aaaaa, ties by bytes", TRAIN_LEX, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+aa:1 aaaa+a:1"},
     {"abab: touching occurrences give one new pair", TRAIN_HF, 9, 0, 0, "", "abab:3", "a+b:6 ab+ab:3"},
-    {"ababab and a run of the new token", TRAIN_HF, 9, 0, 0, "", "ababab:2", "a+b:6 ab+ab:4 abab+ab:2"},
-    {"babab: the pair that lies between occurrences goes away", TRAIN_HF, 9, 0, 0, "", "babab:1 ab:2",
-     "a+b:4 b+ab:1 bab+ab:1"},
+    {"ababab, and repetitions of the new token", TRAIN_HF, 9, 0, 0, "", "ababab:2", "a+b:6 ab+ab:4 abab+ab:2"},
+    {"babab: the pair between occurrences disappears", TRAIN_HF, 9, 0, 0, "", "babab:1 ab:2", "a+b:4 b+ab:1 bab+ab:1"},
     {"ties, hf: the smallest ids", TRAIN_HF, 9, 0, 0, "", "cd:1 ab:1 cb:1", "a+b:1 c+b:1 c+d:1"},
     {"ties, lex: the greatest bytes", TRAIN_LEX, 9, 0, 0, "", "cb:1 ab:1 cd:1", "c+d:1 c+b:1 a+b:1"},
     {"ties, lex: longer is greater", TRAIN_LEX, 9, 0, 0, "", "xab:3 ab:3 ax:1 abx:1", "a+b:7 x+ab:3 ab+x:1 a+x:1"},
@@ -55,23 +54,23 @@ static const struct hand hands[] = {
     {"ties: merges come after bytes", TRAIN_ID, 9, 0, 0, "", "ab:5 abz:2 \377z:2", "a+b:7 \\xff+z:2 ab+z:2"},
     {"the order of ids is the order of merges", TRAIN_HF, 9, 0, 0, "", "xy:9 ab:8 xyz:1 abz:1",
      "x+y:10 a+b:9 xy+z:1 ab+z:1"},
-    {"a special token that is a byte takes its place", TRAIN_HF, 1, 0, 0, "c", "ab:5 ca:5", "c+a:5"},
-    {"the same, with other ties: it takes a place of its own", TRAIN_ID, 1, 0, 0, "c", "ab:5 ca:5", ""},
+    {"a special token that is a byte shares its id", TRAIN_HF, 1, 0, 0, "c", "ab:5 ca:5", "c+a:5"},
+    {"the same, with other ties: it has its own id", TRAIN_ID, 1, 0, 0, "c", "ab:5 ca:5", ""},
     {"special tokens given twice count once", TRAIN_HF, 2, 0, 0, "<s> <s>", "ab:5", "a+b:5"},
-    {"a merge spelled as a special token is free", TRAIN_HF, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5 c+d:4"},
-    {"the same, with other ties: it is not", TRAIN_ID, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5"},
+    {"a merge spelled like a special token needs no new id", TRAIN_HF, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5 c+d:4"},
+    {"the same, with other ties: it needs one", TRAIN_ID, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5"},
     {"a special token spelled with a space", TRAIN_HF, 4, 0, 0, "\304\240the", "_the:9 xy:1",
      "h+e:9 t+he:9 _+the:9 x+y:1"},
-    {"a merge spelled as a special token has its id", TRAIN_HF, 9, 0, 0, "cd", "ab:9 abz:2 cd:8 cdz:2",
+    {"a merge spelled like a special token has its id", TRAIN_HF, 9, 0, 0, "cd", "ab:9 abz:2 cd:8 cdz:2",
      "a+b:11 c+d:10 cd+z:2 ab+z:2"},
     {"max_token_len is strict", TRAIN_HF, 9, 0, 3, "", "abc:1", "a+b:1"},
-    {"max_token_len allows what is shorter", TRAIN_HF, 9, 0, 4, "", "abc:1", "a+b:1 ab+c:1"},
+    {"max_token_len allows shorter tokens", TRAIN_HF, 9, 0, 4, "", "abc:1", "a+b:1 ab+c:1"},
     {"max_token_len exempts pairs of two bytes", TRAIN_HF, 9, 0, 1, "", "aaa:1", "a+a:2"},
     {"max_token_len and a frequent long pretoken", TRAIN_HF, 2, 0, 3, "", "abc:9 de:1", "a+b:9 d+e:1"},
-    {"min_frequency is the least that counts", TRAIN_HF, 9, 3, 0, "", "ab:3 cd:2", "a+b:3"},
+    {"min_frequency is the lowest count that merges", TRAIN_HF, 9, 3, 0, "", "ab:3 cd:2", "a+b:3"},
     {"a pretoken added twice", TRAIN_HF, 2, 0, 0, "", "ab:9 ab:9 cd:3 ef:2", "a+b:18 c+d:3"},
     {"counts up to 2^64-1", TRAIN_HF, 9, 0, 0, "", "ab:18446744073709551615", "a+b:18446744073709551615"},
-    {"counts above 2^63 in a run", TRAIN_HF, 9, 0, 0, "", "aaa:9223372036854775807",
+    {"counts above 2^63 in a repetition", TRAIN_HF, 9, 0, 0, "", "aaa:9223372036854775807",
      "a+a:18446744073709551614 aa+a:9223372036854775807"},
 };
 
@@ -156,7 +155,7 @@ static void test_errors(void)
     e = (struct err){0};
     l = trainer_new(&e);
     tap_ok(trainer_add(l, (const unsigned char *)"ab", UINT32_MAX, 1, &e) == -1 && e.code == EX_DATAERR,
-           "a pretoken of more bytes than a position can tell apart is refused");
+           "a pretoken of more bytes than a position can represent is refused");
     trainer_free(l);
     trainer_free(NULL);
 }
@@ -170,7 +169,7 @@ struct corpus_words {
     size_t n;
 };
 
-/* Few letters, repeats and equal counts, which give many ties and runs. */
+/* Few letters, repetitions and equal counts, which give many ties. */
 static void random_words(struct corpus_words *w)
 {
     static const unsigned char letters[] = {'a', 'b', ' ', 0x00, 0xc3, '\n', 'z', 0xff};
@@ -211,7 +210,7 @@ static void free_words(struct corpus_words *w)
     free(w->count);
 }
 
-/* A special token that a merge might spell: a part of a word, in byte-to-unicode form. */
+/* A special token that a merge might spell: part of a word, in byte-to-unicode form. */
 static struct bytes random_special(const struct plain *spelled, const struct corpus_words *w)
 {
     struct bytes s = {must(malloc(128)), 0};
@@ -248,7 +247,7 @@ static void free_args(struct args *a)
     free(a->special);
 }
 
-/* Whether the trainer gives the same result as the slow one; window: as in train_opts. */
+/* Whether the trainer gives the same result as the slow one. window: as in train_opts. */
 static int same_as_plain(const struct args *a, enum train_tie tie, const struct corpus_words *w, const struct plain *t,
                          uint32_t window)
 {
@@ -277,8 +276,8 @@ static int same_as_plain(const struct args *a, enum train_tie tie, const struct 
     return same;
 }
 
-/* A window that the longest pretoken fits into, but not all of them: as where there are more than 2^32 slots, an item
- * of a list does not tell by itself which slot it is. */
+/* A window that fits the longest pretoken, but not all pretokens: as with more than 2^32 slots, an item of a list does
+ * not identify its slot without its window. */
 static uint32_t random_window(const struct corpus_words *w)
 {
     size_t longest = 0, all = 0;
@@ -309,7 +308,7 @@ static void test_random(enum train_tie tie, size_t n_corpora)
         shuffle(&w);
         int shuffled = same_as_plain(&a, tie, &w, &t, 0);
         if ((!same || !windows || !shuffled) && bad++ < 5)
-            tap_note("corpus %zu differs%s: train_test %" PRIu64 " has it first", i,
+            tap_note("corpus %zu differs%s: try SEED=%" PRIu64, i,
                      !same      ? ""
                      : !windows ? " in small windows"
                                 : " when shuffled",
@@ -320,7 +319,7 @@ static void test_random(enum train_tie tie, size_t n_corpora)
         free_words(&w);
     }
     tap_ok(!bad,
-           "%s: %zu random corpora, each in two orders, and some in small windows, as the slow trainer has them (%zu "
+           "%s: %zu random corpora, each in two orders, some in small windows, equal the slow trainer's (%zu "
            "merges)",
            tie_name[tie], n_corpora, merges);
 }
@@ -355,8 +354,8 @@ static void test_long_word(enum train_tie tie, size_t n, size_t letters, uint64_
     free(p);
 }
 
-/* One pretoken of megabytes, such as DNA, or a document counted as a whole. If each merge, or each byte, took time
- * linear in its length, this would take minutes of processor time; then the timer kills the test. */
+/* One pretoken of several megabytes, such as DNA, or a document counted as a whole. If each merge, or each byte, took
+ * time linear in its length, this would take minutes of CPU time, and the timer would kill the test. */
 static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more)
 {
     enum { N = 4000000, SECONDS = 30 };
@@ -379,8 +378,8 @@ static void test_long_in_time(const char *name, size_t letters, size_t period, u
     free(p);
 }
 
-/* So many special tokens that the symbols of bytes, or of some merges, need wide slots; none is ever spelled, so
- * nothing else may change. */
+/* So many special tokens that the symbols of bytes, or of some merges, need wide slots. No text spells them, so nothing
+ * else may change. */
 static void test_many_special(size_t n_special)
 {
     enum { N = 70000 };
@@ -416,7 +415,7 @@ static void test_many_special(size_t n_special)
     trainer_free(l_many);
 }
 
-/* Every pretoken has a different count, so each block of equal counts holds one word. */
+/* Each pretoken has a different count, so each block of equal counts contains one word. */
 static void test_distinct_counts(void)
 {
     enum { N = 3000 };
@@ -433,7 +432,7 @@ static void test_distinct_counts(void)
         plain_add_word(&t, w.bytes[i], w.len[i], w.count[i]);
     }
     plain_run(&t);
-    tap_ok(same_as_plain(&a, TRAIN_HF, &w, &t, 0), "%d pretokens that all count differently", N);
+    tap_ok(same_as_plain(&a, TRAIN_HF, &w, &t, 0), "%d pretokens, each with a different count", N);
     plain_free(&t);
     free_words(&w);
 }
@@ -483,7 +482,8 @@ static void test_progress(void)
             p[j] = (unsigned char)rnd(256);
         trainer_add(l, p, sizeof p, 1, &e);
     }
-    tap_ok(!trainer_run(l, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000, "progress is told, and goes up");
+    tap_ok(!trainer_run(l, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000,
+           "progress is reported, and increases");
     free(m);
     trainer_free(l);
 }
@@ -508,7 +508,7 @@ int main(void)
     }
     test_long_in_time("four letters", 4, 4000000, 200000);
     test_long_in_time("one letter", 1, 1, 20000);
-    test_long_in_time("a page again and again", 50, 5000, 20000);
+    test_long_in_time("one page repeated", 50, 5000, 20000);
     test_many_special(70000);
     test_many_special(65000);
     test_distinct_counts();

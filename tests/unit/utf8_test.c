@@ -1,6 +1,6 @@
 /* utf8_test.c - valid UTF-8: each level of vector instructions that this processor has is compared with the plain
  * version, and that with the Unicode Standard's table. All texts end where readable memory ends, or begin where it
- * begins: a read outside is a SIGSEGV.
+ * begins, so reading outside is a SIGSEGV.
  *
  *   SEED=N       random seed (printed)
  */
@@ -22,7 +22,7 @@
 
 static unsigned char *low, *high; /* readable memory is [low, high) */
 
-/* MOST bytes between two pages that cannot be read. */
+/* Maps MOST bytes between two unreadable pages. */
 static bool map_memory(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = (MOST + page - 1) / page * page;
@@ -62,7 +62,7 @@ static const unsigned char well_formed[][4][2] = {
     {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
 };
 
-/* The length of the character that p[0 .. n) begins with, by the table; else 0, with *cut: whether more bytes could
+/* The length of the first character of p[0 .. n), by the table. Otherwise 0, and *cut is whether more bytes could
  * complete it. */
 static size_t by_table(const unsigned char *p, size_t n, bool *cut)
 {
@@ -94,7 +94,7 @@ static void test_plain(void)
                 p[i] = (unsigned char)(c >> (8 * i));
             if (n > 2 && p[0] < 0xC0) /* covered by shorter sequences */
                 continue;
-            if (n == 4) { /* all of three bytes with some as the fourth */
+            if (n == 4) { /* all sequences of three bytes, with some fourth byte */
                 static const unsigned char fourth[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xE1, 0xFF};
                 p[3] = fourth[c % LEN(fourth)];
             }
@@ -105,13 +105,14 @@ static void test_plain(void)
             failed += got != want || cut != want_cut;
         }
     }
-    tap_ok(failed == 0,
-           "the plain version is the Unicode Standard's table 3-7, for all sequences of up to 3 bytes and many of 4");
+    tap_ok(
+        failed == 0,
+        "the plain version equals the Unicode Standard's table 3-7 for all sequences of up to 3 bytes and many of 4");
 }
 
 /* ---- the levels against the plain version ---- */
 
-/* The text before and after the sequences that are tried. */
+/* The text before and after the tried sequences. */
 static const char *const grounds[] = {
     "a", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "a\xD0\x96\xE0\xA4\x95\xF4\x8F\xBF\xBF",
 };
@@ -138,7 +139,7 @@ static bool try_at(size_t offset, const unsigned char *bytes, size_t n)
     return ok;
 }
 
-/* All sequences of two bytes in all grounds, and of three in ASCII, at varying offsets. */
+/* All sequences of two bytes on all grounds, and of three on ASCII, at varying offsets. */
 static void test_sequences(const char *level)
 {
     bool ok = true;
@@ -167,14 +168,14 @@ static void test_sequences(const char *level)
     tap_ok(ok, "%s: all sequences of 3 bytes", level);
 }
 
-/* Sequences near the limits of what is valid: in all grounds and at all offsets, and cut at the end. */
+/* Sequences near the limits of validity, on all grounds and at all offsets, also cut off at the end. */
 static void test_edges(const char *level)
 {
     static const unsigned char first[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED,
                                           0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF7, 0xF8, 0xFC, 0xFF};
     static const unsigned char second[] = {0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xE0, 0xF0};
     static const unsigned char other[] = {0x41, 0x80, 0xBF, 0xC3};
-    enum { STRIDE = 41 }; /* distance from one offset to the next for the same bytes */
+    enum { STRIDE = 41 }; /* distance between offsets for the same bytes */
     bool ok = true;
     size_t turn = 0;
     for (size_t g = 0; g < LEN(grounds); g++) {
@@ -193,7 +194,7 @@ static void test_edges(const char *level)
             }
         }
     }
-    tap_ok(ok, "%s: what is about the edges of what is valid, at all offsets, and cut at the end", level);
+    tap_ok(ok, "%s: sequences near the limits of validity, at all offsets, also cut off at the end", level);
 }
 
 /* Texts of every length that end where readable memory ends, or begin where it begins. */
@@ -212,13 +213,12 @@ static void test_lengths(const char *level)
         }
         for (size_t n = 0; inside && n + 8 <= max; n++) {
             fill(low, max, grounds[g]);
-            memset(low + n, 0xBF, 8); /* nor the bytes after */
+            memset(low + n, 0xBF, 8); /* nor must the bytes after */
             inside = same(low, n);
         }
     }
-    tap_ok(ok, "%s: texts of all lengths up to %d, cut anywhere, between pages that cannot be read", level,
-           4 * UTF8_AHEAD);
-    tap_ok(inside, "%s: what comes after the text does not matter", level);
+    tap_ok(ok, "%s: texts of all lengths up to %d, cut anywhere, between unreadable pages", level, 4 * UTF8_AHEAD);
+    tap_ok(inside, "%s: bytes after the text do not matter", level);
 }
 
 static size_t random_char(unsigned char *p, unsigned kind)
@@ -234,7 +234,7 @@ static size_t random_char(unsigned char *p, unsigned kind)
     return n;
 }
 
-/* Valid text with stretches of ASCII and of other characters, up to n bytes; returns its length. */
+/* Makes valid text with stretches of ASCII and of other characters, of up to n bytes; returns its length. */
 static size_t random_text(unsigned char *p, size_t n)
 {
     size_t len = 0, stretch = 0;
@@ -249,7 +249,7 @@ static size_t random_text(unsigned char *p, size_t n)
     return len;
 }
 
-/* The place where the level's own function stops in text that begins with three bytes of ASCII. */
+/* The offset at which the level's own function stops in text that begins with three ASCII bytes. */
 static size_t alone(enum simd level, const unsigned char *p, size_t n)
 {
     switch (level) {
@@ -265,7 +265,7 @@ static size_t alone(enum simd level, const unsigned char *p, size_t n)
     }
 }
 
-/* A false alarm costs only time, so no other test would notice it. */
+/* A false alarm only costs time, so no other test would detect it. */
 static void test_alarms(enum simd level)
 {
     unsigned char *p = high - MOST;
@@ -275,7 +275,7 @@ static void test_alarms(enum simd level)
         size_t n = UTF8_BEFORE + random_text(p + UTF8_BEFORE, UTF8_AHEAD + 4 + rnd(i % 10 ? 100 : MOST - 300));
         ok = alone(level, p, n) == n;
     }
-    tap_ok(ok, "%s: valid text is seen to be valid without the plain version's help", simd_name(level));
+    tap_ok(ok, "%s: valid text is recognized without the plain version's help", simd_name(level));
 }
 
 static void test_random(const char *level)
@@ -301,7 +301,7 @@ static void test_random(const char *level)
                 memmove(p + 1, p, at);
                 p++, len--;
                 break;
-            default: /* cut before and after */
+            default: /* cut at both ends */
                 p += at;
                 len = rnd(len - at + 1);
             }
@@ -310,7 +310,7 @@ static void test_random(const char *level)
         if (!ok || !valid)
             tap_note("random text %zu", i);
     }
-    tap_ok(ok && valid, "%s: random texts, and what small changes make of them", level);
+    tap_ok(ok && valid, "%s: random texts, also with small changes", level);
 }
 
 /* ---- utf8_clean ---- */
@@ -324,7 +324,7 @@ static void put(struct buf *b, const void *p, size_t n)
     }
 }
 
-/* Cleans as utf8_clean should, using the plain functions. */
+/* Cleans like utf8_clean, with the plain functions. */
 static void clean_plain(struct buf *out, const unsigned char *p, size_t n, bool replace)
 {
     bool cut;
@@ -356,7 +356,7 @@ static void test_clean(const char *level)
         ok = utf8_clean(&got, p, len, i % 4 < 2, SIZE_MAX, &e) == (ptrdiff_t)len && got.len == want.len &&
              (got.len == 0 || memcmp(got.p, want.p, got.len) == 0);
     }
-    tap_ok(ok, "%s: text with many errors is cleaned alike", level);
+    tap_ok(ok, "%s: text with many errors is cleaned in the same way", level);
     buf_free(&want);
     buf_free(&got);
 }
@@ -365,14 +365,14 @@ int main(void)
 {
     random_seed((uint64_t)getpid());
     if (!map_memory()) {
-        puts("Bail out! no memory to test in");
+        puts("Bail out! cannot map memory");
         return 1;
     }
     test_plain();
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         const char *name = simd_name(level);
         if (!simd_has(level)) {
-            tap_ok(1, "%s # SKIP this processor has no such instructions", name);
+            tap_ok(1, "%s # SKIP this processor lacks these instructions", name);
             continue;
         }
         simd_use(level);

@@ -1,4 +1,4 @@
-/* work_dir.h - a directory for a test that makes thousands of small files. */
+/* work_dir.h - a temporary directory for a test that makes thousands of small files. */
 #ifndef BPE_TESTS_WORK_DIR_H
 #define BPE_TESTS_WORK_DIR_H
 
@@ -9,8 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Makes it: in memory if there is room, as in_memory of tests/lib.sh, which takes a tenth of the time; else in TMPDIR,
- * or /tmp. Its name goes to path[size]. False: it could not be made. */
+/* Makes the directory in memory if there is enough space, as in_memory of tests/lib.sh does; this takes a tenth of the
+ * time. Otherwise makes it in TMPDIR, or /tmp. Its name goes to path[size]. Returns false if it cannot be made. */
 static bool make_work_dir(char *path, size_t size, const char *name)
 {
     struct statvfs room;
