@@ -1,8 +1,8 @@
-"""hf_models.py - random files that Hugging Face tokenizers loads, and text for them: see hf_json.py.
+"""hf_models.py - random tokenizer files that Hugging Face tokenizers loads, and text for them: see hf_json.py.
 
-A file combines what a tokenizer.json may have: normalizers, pre_tokenizers, flags of the model and of added tokens, decoders. Its
-vocabulary is small, and its merges join what is adjacent in such text, so that merges meet all that cuts text. Some files are what
-models that people use have in common; the others are of any parts.
+A file combines parts that a tokenizer.json may have: normalizers, pre_tokenizers, flags of the model and of added tokens, decoders.
+Its vocabulary is small, and its merges join tokens that are adjacent in such text, so that merges occur wherever text is split. Some
+files resemble those of popular models (TEMPLATES); the others combine arbitrary parts.
 """
 import base64
 import copy
@@ -35,15 +35,15 @@ def sequence(kind, items):
 
 @functools.lru_cache(maxsize=None)
 def built_in():
-    """The pre_tokenizers that are scanned without a regex: those of all patterns, but tiktoken's own."""
-    names = re.findall(r"[\w.-]+", lib.run(["bpe-chunk", "-p", "?"])[2].split("there are ")[1])
+    """The pre_tokenizers that are scanned without a regex: those of all patterns, except tiktoken's."""
+    names = re.findall(r"[\w.-]+", lib.run(["bpe-chunk", "-p", "?"])[2].split("known patterns are ")[1])
     ranks = b"".join(b"%s %d\n" % (base64.b64encode(bytes([b])), b) for b in range(256))
     made = [lib.run(["bpe-model", "-p", name], ranks)[1] for name in names]
     return [json.loads(model)["pre_tokenizer"] for model in made if model]
 
 
 class Case:
-    """A file, and texts for it."""
+    """A tokenizer file, and texts for it."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -52,7 +52,7 @@ class Case:
         self.pieces = [p for group in groups for p in rng.sample(group, min(len(group), rng.randint(1, 5)))]
         self.pieces += rng.sample(SPACES, rng.randint(1, 3)) + [" "] * rng.randint(0, 4) + rng.choices(ODD, k=rng.choice([0, 0, 1, 3]))
         self.regexes = Maker(rng, ends=(r"\A", r"\z", "^", "$"))
-        self.used = []  # regexes and strings that the file has: text for them
+        self.used = []  # regexes and strings in the file, for which text is made
         self.template = choice(TEMPLATES)
         self.top = self.file()
         self.texts = self.all_texts()
@@ -85,7 +85,7 @@ class Case:
         made = "".join(self.piece() for _ in range(self.rng.randint(0, 12)))
         if kind < 0.1:
             return made + self.rng.choice(self.pieces + SPACES) * int(400 ** self.rng.random()) + made[:self.rng.randrange(5)]
-        if kind < 0.2:  # from a few of them
+        if kind < 0.2:  # only a few of the pieces
             some = self.rng.choices(self.pieces, k=self.rng.randint(1, 3))
             return "".join(self.rng.choices(some, k=int(100 ** self.rng.random())))
         return made
@@ -94,11 +94,11 @@ class Case:
         return [self.text() for _ in range(self.rng.randint(8, 24))]
 
     def long_text(self, size):
-        """Several times as long as the chunks into which it is cut."""
+        """A text several times as long as a chunk."""
         parts, n = [], 0
         while n < size:
             parts.append(self.text() if self.sometimes(0.8) else self.rng.choice(self.pieces) * int(size / 6 * self.rng.random() ** 3))
-            if self.sometimes(0.3):  # where text may be cut
+            if self.sometimes(0.3):  # here text may be cut
                 parts.append("\n" + self.rng.choice(["a", "The", "é", "語"]))
             n += len(parts[-1].encode())
         return "x" + "".join(parts)
@@ -106,7 +106,7 @@ class Case:
     # ---- Parts of a file ----
 
     def pattern(self):
-        """A String or a Regex of Split and Replace."""
+        """A String or Regex for Split and Replace."""
         if self.sometimes(0.4):
             made = self.rng.choice([" ", SPACE, "a", "\n", "  ", ".", "aa", "ab", "\u0301", "\\", "|"] + self.pieces)
             kind = "String"
@@ -173,7 +173,7 @@ class Case:
         return made
 
     def front(self):
-        """normalizer, pre_tokenizer, decoder, and whether tokens are bytes in readable form."""
+        """normalizer, pre_tokenizer, decoder, and whether tokens are bytes in byte-to-unicode form."""
         byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
         last = {"type": "ByteLevel", "add_prefix_space": self.sometimes(0.1), "trim_offsets": True, "use_regex": self.sometimes(0.3)}
         steps = [self.rng.choice([self.split, self.split, self.step])() for _ in range(self.rng.choice([0, 1, 1, 1, 2, 2, 3]))]
@@ -205,12 +205,12 @@ class Case:
         return [lib.SPELLED[b] for b in text.encode()] if byte else list(text)
 
     def join(self, byte, tokens):
-        """Merges of what is adjacent in text; a few of any two tokens. New tokens are added."""
+        """Merges of tokens that are adjacent in text, and a few of arbitrary tokens. Adds new tokens."""
         text = [self.plain(self.rng.randint(2, 12)) for _ in range(12)]
         if not byte:
             text = [t.replace(" ", SPACE) if self.sometimes(0.9) else t for t in text] + [SPACE + "ab" + SPACE]
         lists, merges = [self.spelled(t, byte) for t in text], []
-        if self.sometimes(0.03):  # as a string, the last of these is taken for a header
+        if self.sometimes(0.03):  # in a list of strings, the last of these would be taken for a header
             word = "#versions"
             self.pieces.append(word)
             merges = [[word[:at], word[at]] for at in range(1, len(word))]
@@ -256,7 +256,7 @@ class Case:
             alphabet.remove(self.rng.choice(alphabet))
         tokens += [c for c in alphabet if c not in tokens]
         merges = self.join(byte, tokens)
-        for _ in range(self.rng.choice([0, 0, 2])):  # that no merge makes
+        for _ in range(self.rng.choice([0, 0, 2])):  # tokens that no merge makes
             token = "".join(self.spelled(self.plain(self.rng.randint(1, 3)), byte))
             tokens += [token] if token and token not in tokens else []
         ids = list(range(len(tokens) + (3 if self.sometimes(0.03) else 0)))
@@ -274,9 +274,9 @@ class Case:
         return made
 
     def added(self, vocab):
-        """Added tokens. Those that are in the vocabulary have its ids, the others come after it."""
+        """Added tokens. Those in the vocabulary have its ids; the others follow it."""
         contents, made, next_id = [], [], len(vocab)
-        usual = {key: self.sometimes(0.3) for key in ("single_word", "lstrip", "rstrip", "normalized")}  # of all, in most files
+        usual = {key: self.sometimes(0.3) for key in ("single_word", "lstrip", "rstrip", "normalized")}  # flags of all added tokens, in most files
         if self.sometimes(0.4):
             usual.update(single_word=False, lstrip=False, rstrip=False)
         mixed = self.sometimes(0.3)
@@ -289,7 +289,7 @@ class Case:
                 other = self.rng.choice(contents)
                 content = self.rng.choice([other[:-1], other + self.rng.choice(self.pieces), other[1:] + other[:1], " " + other, other + " ", other * 2])
             elif kind < 0.55:
-                content = self.rng.choice([t for t in vocab if t.isascii() or self.sometimes(0.1)] or NAMES)  # 'é' may be how a byte is spelled
+                content = self.rng.choice([t for t in vocab if t.isascii() or self.sometimes(0.1)] or NAMES)  # 'é' may be the spelling of a byte
             if content in contents or not content:
                 continue
             contents.append(content)
@@ -309,7 +309,7 @@ class Case:
                 "pre_tokenizer": pre_tokenizer, "post_processor": None, "decoder": decoder, "model": model}
 
 
-# ---- Smaller files: the same without a part ----
+# ---- Smaller files: with one part left out ----
 
 def without(parent, key):
     """A copy of a list or an object without one of its items."""
@@ -325,7 +325,7 @@ def replaced(top, path, value):
 
 
 def smaller_part(part):
-    """What a normalizer, pre_tokenizer or decoder could be instead."""
+    """Smaller replacements for a normalizer, pre_tokenizer or decoder."""
     if not part:
         return
     yield None
@@ -347,7 +347,7 @@ def smaller_part(part):
 
 
 def smaller(top, keys=("normalizer", "pre_tokenizer", "decoder")):
-    """Files with less, those of keys among it. Added tokens that follow the vocabulary are numbered again."""
+    """Smaller files: with less under `keys`, and elsewhere. Added tokens that follow the vocabulary are renumbered."""
     for key in keys:
         for less in smaller_part(top[key]):
             yield {**top, key: less}
