@@ -1,9 +1,9 @@
-/* death.so - a process dies by a signal, for tests of scripts: LD_PRELOAD it and say in the environment
+/* death.so - makes a process die by a signal, for tests of scripts. LD_PRELOAD it, and set in the environment:
  *
- *     DEATHS       a directory, in which each process that is forked makes a file of the next number, from 1
- *     DEATH_AT     the number of the one that dies; 0: none
- *     DEATH_BY     the number of the signal; SIGKILL if not set
- *     DEATH_WHEN   begin: before it does anything; end: when it has done all, instead of its exit
+ *     DEATHS       a directory, in which each forked process makes a file with the next number, from 1
+ *     DEATH_AT     the number of the process that dies; 0: none
+ *     DEATH_BY     the number of the signal; default SIGKILL
+ *     DEATH_WHEN   begin: before the process does anything; end: when it has finished, instead of exiting
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -32,17 +32,17 @@ __attribute__((constructor)) static void start(void)
     at_end = when && strcmp(when, "end") == 0;
     by = number ? atoi(number) : SIGKILL;
     if (dir)
-        dir = strdup(dir); /* bash has an environment of its own */
+        dir = strdup(dir); /* bash manages its own environment */
 }
 
-/* Some ignore SIGPIPE. */
+/* Resets the signal first, because some programs ignore SIGPIPE. */
 static void die(void)
 {
     signal(by, SIG_DFL);
     kill(getpid(), by);
 }
 
-/* Makes a file; whether it was not there. */
+/* Makes a file. Returns whether it did not exist. */
 static bool make_file(const char *kind, long number)
 {
     char path[4096];
@@ -53,7 +53,7 @@ static bool make_file(const char *kind, long number)
     return fd >= 0;
 }
 
-/* Which process dies at its end is known by a file: until then it may become another program. */
+/* A file marks the process that dies at its end, because it may exec another program before that. */
 __attribute__((destructor)) static void end(void)
 {
     char path[4096];

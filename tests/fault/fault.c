@@ -1,18 +1,18 @@
-/* fault.so - makes one call of the C library fail, for tests: LD_PRELOAD it and say in the environment
+/* fault.so - makes calls of the C library fail, for tests. LD_PRELOAD it, and set in the environment:
  *
- *     FAULT_PROGRAM  the name of the program of which; other processes are left alone. Not set: of all
- *     FAULT_CALL   which: write read pread pwrite malloc open mkostemp close fsync fdatasync ftruncate unlink rmdir
- *                  mkdir rename link (malloc: calloc, realloc and aligned_alloc too); change: all of these that change
- *                  a file or a directory, but writes to the standard streams; flock fork pipe2 socketpair
+ *     FAULT_PROGRAM  the name of the program in which calls fail; default: all
+ *     FAULT_CALL   the call: write read pread pwrite malloc open mkostemp close fsync fdatasync ftruncate unlink rmdir
+ *                  mkdir rename link (malloc: calloc, realloc and aligned_alloc, too); change: all of these that change
+ *                  a file or a directory, except writes to the standard streams; flock fork pipe2 socketpair
  *                  memfd_create; start: all of the latter
- *     FAULT_AT     which of its calls, from 1; 0: every one
- *     FAULT_ERROR  the number errno gets; 0: a short read or write (of 1 byte; with FAULT_AT=0 of half); -1: the
- *                  process is killed instead; -2: killed after it, or after half of a write; -3: nothing
- *     FAULT_RUN    a shell command that is run before it
- *     FAULT_MARK   a file that is created when the fault happened
- *     FAULT_DISK   a directory in which what is durable is noted, so that tests can take away the rest as the death
- *                  of a machine would: I a file with inode I, I.data what was in it at its last fsync or fdatasync,
- *                  I.list the entries of a directory at its last fsync, "inode name" in each line
+ *     FAULT_AT     which of these calls, from 1; 0: every one
+ *     FAULT_ERROR  the value of errno; 0: a short read or write (1 byte; with FAULT_AT=0 half); -1: the process is
+ *                  killed instead; -2: killed after the call, or after half of a write; -3: nothing
+ *     FAULT_RUN    a shell command to run before the call
+ *     FAULT_MARK   a file to create when the fault happens
+ *     FAULT_DISK   a directory that records what is durable, so that tests can remove the rest, as a crash of the
+ *                  machine would: I, a file with inode I; I.data, its contents at its last fsync or fdatasync; I.list,
+ *                  the entries of a directory at its last fsync, one "inode name" per line
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -64,8 +64,8 @@ static void die(void)
     syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 }
 
-/* Whether this call is the one. kind: another name that means it. With EINTR a call fails at most every other time, or
- * nothing would ever be done. */
+/* Whether this call has the fault. kind: another name that includes it. With FAULT_AT=0, at most every other call fails
+ * with an error, or a program that retries would never get anything done. */
 static bool hit_any(const char *name, const char *kind)
 {
     if (!ready || (strcmp(name, call) != 0 && strcmp(call, kind) != 0))
@@ -78,7 +78,7 @@ static bool hit_any(const char *name, const char *kind)
         syscall(SYS_close, fd);
     }
     if (run) {
-        ready = false; /* what is called here is not the program's */
+        ready = false; /* calls made here are not the program's */
         unsetenv("LD_PRELOAD");
         if (system(run) != 0)
             abort();
@@ -102,7 +102,7 @@ static bool hit(const char *name)
     return hit_one(name, false);
 }
 
-/* After a call that hit_one let pass; rc is what it returns. */
+/* Called after a call that hit_one let pass; rc is the call's result. */
 static long done(long rc)
 {
     if (dies)
@@ -117,7 +117,7 @@ static int disk_file(char to[4096], ino_t inode, const char *end)
     return snprintf(to, 4096, "%s/%lu%s", disk, (unsigned long)inode, end);
 }
 
-/* A file that is opened stays, so that its inode is not used again. */
+/* Links an opened file, so that its inode is not reused. */
 static void note_opened(int fd)
 {
     char from[64], to[4096];
@@ -136,7 +136,7 @@ static void copy_data(int fd, long to)
     char block[1 << 16];
     long n;
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* it may be open for writing only */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* fd may be open for writing only */
     long from = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
     while (from >= 0 && (n = syscall(SYS_read, from, block, sizeof block)) > 0)
         syscall(SYS_write, to, block, n);
@@ -157,7 +157,7 @@ static void copy_entries(int fd, long to)
         closedir(dir);
 }
 
-/* The file or directory is durable as it is now. */
+/* Records that the file or directory is durable in its present state. */
 static void note_synced(int fd)
 {
     char path[4096], made[4096];
@@ -166,7 +166,7 @@ static void note_synced(int fd)
         return;
     bool was_ready = ready;
     int before = errno;
-    ready = false; /* what is called here is not the program's */
+    ready = false; /* calls made here are not the program's */
     bool directory = S_ISDIR(st.st_mode);
     disk_file(made, st.st_ino, ".new");
     disk_file(path, st.st_ino, directory ? ".list" : ".data");
@@ -180,7 +180,7 @@ static void note_synced(int fd)
 
 /* ---- Calls ---- */
 
-/* How much of n bytes, when the fault is a short read or write. */
+/* The number of bytes to read or write instead of n, if the fault is a short read or write. */
 static size_t shorter(size_t n)
 {
     if (!short_now || n < 2)
@@ -291,13 +291,13 @@ int mkostemp64(char *template, int flags)
     return make_temp(template, flags);
 }
 
-static int page = -1; /* the last memfd: where a program shows its progress, and what it does without */
+static int page = -1; /* the last memfd, in which a program shows its progress: truncating it never fails */
 
 int close(int fd)
 {
     bool fails = hit("close");
     page = fd == page ? -1 : page;
-    int rc = (int)syscall(SYS_close, fd); /* it is closed even so */
+    int rc = (int)syscall(SYS_close, fd); /* it is closed even if the call fails */
     if (fails)
         errno = (int)error;
     return fails ? -1 : rc;
@@ -358,7 +358,7 @@ int link(const char *from, const char *to)
     return hit_one("link", true) ? -1 : (int)done(syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
-/* ---- Calls that begin something ---- */
+/* ---- Calls that start something ---- */
 
 int flock(int fd, int how)
 {
@@ -381,7 +381,7 @@ int memfd_create(const char *name, unsigned flags)
     return page;
 }
 
-/* The new process goes on, and nothing fails in it: what kills its parent is to be noticed by it. */
+/* The child runs on, and no calls fail in it: it must notice that its parent was killed. */
 pid_t fork(void)
 {
     static pid_t (*real)(void);

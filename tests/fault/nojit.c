@@ -1,4 +1,4 @@
-/* nojit.so - a PCRE2 that was built without JIT: LD_PRELOAD it. See pcre2jit(3). */
+/* nojit.so - makes PCRE2 look as if built without JIT: LD_PRELOAD it. See pcre2jit(3). */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 

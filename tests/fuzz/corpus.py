@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""corpus.py - makes tests/fuzz/corpus anew, where a format has changed: a few small inputs for each fuzz target.
+"""corpus.py - makes tests/fuzz/corpus again after a format has changed: a few small inputs for each fuzz target.
 
-What the programs write is taken as they write it today (ids of runs and batches are random: those files differ each
-time); models and JSON are written here by hand."""
+Records and shards are the output of the programs (their ids of runs and batches are random, so these files differ each
+time); models and JSON are written by hand."""
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ def put(target, name, data):
 
 
 def records():
-    """Streams of all types of records; for the frame, and for the ledger."""
+    """Streams of all types of records, for the frame and the ledger."""
     write("a.txt", f"the cat\nsat on\n\nthe mat{EOT}the dog\n")
     write("long.txt", "x" * 5000)  # a pretoken in two records
     write("b.jsonl", '{"text": "caf\\u00e9", "id": "c-1"}\nno JSON\n\n{"text": "cafe"}\n')
@@ -60,7 +60,7 @@ def records():
 
 
 def stores():
-    """Streams of ids, and the journals that bpe-shard keeps of them."""
+    """Streams of ids, and the journals that bpe-shard writes for them."""
     write("s.txt", f"the cat\nsat on\n\nthe mat{EOT}the dog\n" * 3)
     write("s.jsonl", '{"id": "a1", "text": "caf\\u00e9"}\n{"id": "b", "text": ""}\n')
     counts = must("bpe-count", data=must("bpe-chunk", "s.txt"))
@@ -70,7 +70,7 @@ def stores():
     chunks.sort(key=lambda line: line[2:3] == b"P")
     streams = {
         "order": b"".join(must(*encode, data=chunk) for chunk in chunks),
-        "late": must(*encode, data=b"".join(chunks[1:])),  # its pieces wait for the first one
+        "late": must(*encode, data=b"".join(chunks[1:])),  # its pieces must wait for the first one
         "lines": must(*encode, data=must("bpe-chunk", "--jsonl", "-m", "t.json", "s.jsonl")),
     }
     for name, stream in streams.items():
@@ -158,7 +158,7 @@ def documents():
 
 
 def frames():
-    """Compressed files of several frames."""
+    """Compressed files with several frames."""
     parts = [b"the cat\n", b"", b"sat on\nthe ", b"mat\n"]
     put("frames", "bgzf", lib.bgzf(parts))
     put("frames", "seekable", lib.zstd_seekable(parts))
@@ -169,7 +169,7 @@ def frames():
 
 
 def shards():
-    """Shards of each format: number of the format and flags, numbers of ids and documents, and the files (fuzz_shard.c)."""
+    """Shards in each format: the number of the format, flags, the numbers of ids and documents, and the files (fuzz_shard.c)."""
     write("s.txt", EOT.join(["the cat sat", "", "the dog", "ran " * 20]) + EOT)
     write("s.json", must("bpe-merge", "-v", "262", data=must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "s.txt")))))
     formats = ["npy", "raw", "llmc", "megatron", "datatrove", "dolma", "mds"]

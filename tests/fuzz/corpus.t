@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each fuzz target is run on its corpus, and for one second on random changes of it.
+# Runs each fuzz target on its corpus, and for one second on random changes of it.
 . "$(dirname "$0")/../lib.sh"
 
 random_seed
@@ -13,6 +13,6 @@ for target in "$TOP"/tests/fuzz/fuzz_*.c; do
     }
 done
 is "$(find "$TOP/tests/fuzz/corpus" -mindepth 1 -maxdepth 1 -printf 'fuzz_%f.c\n' | sort)" \
-    "$(cd "$TOP/tests/fuzz" && ls fuzz_*.c)" "each target has a corpus, and each corpus a target"
+    "$(cd "$TOP/tests/fuzz" && ls fuzz_*.c)" "each target has a corpus, and each corpus has a target"
 
 done_testing

@@ -1,6 +1,6 @@
-/* fuzz.h - what the fuzz targets share. A target is a file fuzz_NAME.c with the one function that libFuzzer calls: it
- * takes any bytes and must return, having freed all; a wrong result ends it by abort(). Without libFuzzer, replay.c is
- * the main program. */
+/* fuzz.h - functions for fuzz targets. A target is a file fuzz_NAME.c with the one function that libFuzzer calls. It
+ * takes any bytes, frees everything, and returns; abort() reports a wrong result. Without libFuzzer, replay.c is the
+ * main program. */
 #ifndef BPE_TESTS_FUZZ_H
 #define BPE_TESTS_FUZZ_H
 
@@ -13,13 +13,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file that is in memory only. Its path works as long as this process lives. */
+/* A file in memory. Its path is valid while this process lives. */
 struct fuzz_file {
     int fd; /* 0: not yet made */
     char path[40];
 };
 
-/* Makes the bytes the content of the file, and its position the start. Returns its path. */
+/* Replaces the content of the file, and sets its position to the start. Returns its path. */
 __attribute__((unused)) static const char *fuzz_fill(struct fuzz_file *f, const void *data, size_t size)
 {
     if (!f->fd) {

@@ -24,7 +24,7 @@ SANITIZED = b"__asan_init" in lib.read(lib.BUILD + "/bpe-chunk")
 
 def limit():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if not SANITIZED:  # a damaged length must not take the machine
+    if not SANITIZED:  # a damaged length must not use all memory
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
@@ -41,7 +41,7 @@ TOKENS = [b"<|endoftext|>", b"<|endof", b"\n", b"\r\n", b" \n ", b"\n\n", b"'ll"
 
 
 def damage(data):
-    """Some random changes of bytes."""
+    """Makes some random changes to bytes."""
     b = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8, 30))):
         at = rng.randrange(len(b) + 1)
@@ -68,7 +68,7 @@ def damage(data):
 
 
 def damage_number(p):
-    """One LEB128 integer (or what looks like one) becomes another."""
+    """Changes one LEB128 integer, or bytes that look like one."""
     at = rng.randrange(len(p) + 1)
     end = at
     while end < len(p) and p[end] >= 0x80:
@@ -78,7 +78,7 @@ def damage_number(p):
 
 
 def damage_records(stream):
-    """Records dropped, repeated, moved, or changed inside and given a right checksum."""
+    """Drops, repeats or moves records, or changes their contents and corrects the checksum."""
     r = R.split(stream)
     for _ in range(rng.choice((1, 1, 2, 4))):
         if not r:
@@ -95,7 +95,7 @@ def damage_records(stream):
                 t, p = R.kind(r[i]), R.payload(r[i])
             except R.Bad:
                 continue
-            head = p[:400]  # where the fields are
+            head = p[:400]  # the fields are here
             head = damage_number(head) if rng.random() < 0.6 else damage(head)
             if rng.random() < 0.05:
                 t = rng.choice("CRPWKSFZ")
@@ -120,19 +120,19 @@ class Fuzz:
         print("%s: %s" % (name, what.replace("\n", " | ")[:600]), flush=True)
 
     def try_one(self, args, data, expect=None):
-        """Runs a program; expect: what is wrong with its (status, output, messages), or None."""
+        """Runs a program; expect(status, output) returns what is wrong with them, or None."""
         try:
             code, out, err = run(args, data)
         except subprocess.TimeoutExpired:
             self.problem("%s: hangs" % " ".join(args), data)
             return None
-        wrong = None  # (bpe-count passes the failure of a bpe-chunk on without a word of its own)
+        wrong = None  # (bpe-count passes on a failure of bpe-chunk without its own message)
         if code not in CODES:
             wrong = "exit %d" % code
         elif code and not err and not (args[0] in ("bpe-count", "bpe-encode") and out.startswith(b"\xff1F") or b"\n\xff1F" in out):
             wrong = "exit %d without a message" % code
         elif code and args[0] == "bpe-merge" and out:
-            wrong = "exit %d, but there is a model" % code
+            wrong = "exit %d, but it wrote a model" % code
         elif expect:
             wrong = expect(code, out)
         if wrong:
@@ -162,7 +162,7 @@ def damage_model(data):
     if rng.random() < 0.5:
         return damage(data)
     for _ in range(rng.choice((1, 1, 2, 5))):
-        # Where the structure is, or a part of it at another place.
+        # Inserts a token, or part of the file, where the structure is.
         at, other = rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)
         ends = [i for i in (data.find(b"\n", at), data.find(b",", at), data.find(b'"', at)) if i >= 0]
         at = rng.choice(ends or [at])
@@ -172,7 +172,7 @@ def damage_model(data):
 
 
 def try_model(f, models):
-    """A model that is read is written in every format that can say it, and read from there as the same."""
+    """If a model can be read, writing it in another format and reading that must give the same model."""
     fmt = rng.choice(list(models))
     files = models[fmt]
     name = rng.choice(list(files))
@@ -185,11 +185,11 @@ def try_model(f, models):
     got = f.try_one(["bpe-model", model], bad)
     if not got or got[0]:
         return
-    f.try_one(["bpe-model", "-"], got[1], lambda code, out: None if out == got[1] else "exit %d, another model when read again" % code)
+    f.try_one(["bpe-model", "-"], got[1], lambda code, out: None if out == got[1] else "exit %d, a different model when read back" % code)
     got = f.try_one(["bpe-model", "-f", "tiktoken", "-o", "again.tiktoken", model], bad)
     if got and got[0] == 0:
         one = must("bpe-model", "-f", "merges", "again.tiktoken")
-        f.try_one(["bpe-model", "-f", "merges", model], bad, lambda code, out: None if set(one.split(b"\n")) <= set(out.split(b"\n")) else "other merges")
+        f.try_one(["bpe-model", "-f", "merges", model], bad, lambda code, out: None if set(one.split(b"\n")) <= set(out.split(b"\n")) else "different merges")
 
 
 # ---- Encoding ----
@@ -198,7 +198,7 @@ ENCODERS = [["-m", "m.json"], ["-m", "m.gpt2"], ["-m", "m.tiktoken"], ["-m", "cl
 
 
 def make_encoders(total):
-    """Undamaged models, in a directory of their own."""
+    """Undamaged models, in a separate directory."""
     os.mkdir("encoders")
     os.chdir("encoders")
     for fmt, files in MODEL_FILES.items():
@@ -212,7 +212,7 @@ def make_encoders(total):
 
 
 def try_encode(f, model, plain, lines):
-    """Bytes there and back; text whole or in chunks; the same or an error."""
+    """Encoding bytes and decoding gives the same bytes; whole text and chunks give the same ids, or an error."""
     how = rng.randrange(4)
     bad = damage(rng.choice((plain, plain, lines)))
     if how == 0:
@@ -226,7 +226,7 @@ def try_encode(f, model, plain, lines):
                         lambda code, out: "exit %d" % code if code and not packed else None)
         if got and not got[0] and not packed:
             f.try_one(["bpe-decode", *model, *width], got[1],
-                      lambda code, out: None if code == 0 and out == bad else "exit %d, not what was encoded" % code)
+                      lambda code, out: None if code == 0 and out == bad else "exit %d, not the encoded bytes" % code)
         return
     options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"], ["--invalid=bytes"])) if how == 2 else \
         ["--jsonl", *rng.choice(([], ["--on-error=skip"], ["--on-error=skip", "--invalid=replace"], ["--invalid=skip"]))]
@@ -243,11 +243,11 @@ def try_encode(f, model, plain, lines):
         if got:
             results.add((got[0], b"" if got[0] else got[1]))
     if len(results) > 1 and not packed:
-        f.problem("bpe-encode %s: other ids of chunks: exits %s" % (model + width + eot + options, sorted(r[0] for r in results)), bad)
+        f.problem("bpe-encode %s: chunks give different ids: exits %s" % (model + width + eot + options, sorted(r[0] for r in results)), bad)
 
 
 def try_records_and_ids(f, model, plain):
-    """Chunks that are damaged and made well again; ids that are nobody's."""
+    """Damaged chunks, also with corrected checksums, and random ids."""
     if rng.random() < 0.5:
         ids = rng.randbytes(rng.randrange(600))
         if rng.random() < 0.5:
@@ -263,7 +263,7 @@ def try_records_and_ids(f, model, plain):
 
 
 def try_cuts(f, options, path, bad):
-    """A file cut in two ways, by reference and by value: one sum, or none."""
+    """A file cut in two ways, by reference and by value, must give the same sum, or none."""
     sums = set()
     for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
         got = f.try_one(["bpe-chunk", *options, *how, path], bad)
@@ -272,7 +272,7 @@ def try_cuts(f, options, path, bad):
         if got:
             sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
     if len(sums) > 1:
-        f.problem("bpe-chunk %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
+        f.problem("bpe-chunk %s: two ways of cutting give different sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
 
 
 def main():
@@ -297,15 +297,15 @@ def main():
     encoders = make_encoders(total)
 
     def same(code, out):
-        return "another model" if code == 0 and out != want else None
+        return "a different model" if code == 0 and out != want else None
 
     def no_model(code, out):
-        return "a model of a damaged stream" if code == 0 else None
+        return "a model from a damaged stream" if code == 0 else None
 
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         kind = rng.randrange(18)
-        if kind <= 2:  # bytes of a stream: checksums catch all
+        if kind <= 2:  # bytes of a stream: checksums detect all changes
             base = (inline, counts, total)[kind]
             bad = damage(base)
             if kind == 0:
@@ -315,14 +315,14 @@ def main():
                 got = f.try_one(["bpe-sum"], bad)
                 bad = got[1] if got else b""
             f.try_one(["bpe-merge", "-v", "400"], bad, same)
-        elif kind <= 6:  # records, well made: any result that is no crash
+        elif kind <= 6:  # valid records: any result except a crash
             base = (inline, ranges, counts, total, partial)[rng.randrange(5)]
             bad = damage_records(base)
             f.try_one(["bpe-view"], bad)
             f.try_one(["bpe-view", "--check"], bad)
             got = f.try_one(["bpe-view", "--armor"], bad)
             if got and not got[0]:
-                f.try_one(["bpe-view", "--dearmor"], got[1], lambda code, out: None if (code, out) == (0, bad) else "exit %d, or other records" % code)
+                f.try_one(["bpe-view", "--dearmor"], got[1], lambda code, out: None if (code, out) == (0, bad) else "exit %d, or different records" % code)
                 f.try_one(["bpe-view", "--dearmor"], damage(got[1]))
             got = f.try_one(["bpe-count"], bad)
             if got and rng.random() < 0.5:
@@ -337,7 +337,7 @@ def main():
             got = f.try_one(["bpe-chunk", "--only", "bad-list", "a.txt"], bad)
             if got:
                 f.try_one(["bpe-count"], got[1])
-        elif kind == 8:  # text, by each policy and pattern
+        elif kind == 8:  # text, with each policy and pattern
             bad = damage(plain)
             lib.write("bad.txt", bad)
             options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"])) + \
@@ -360,7 +360,7 @@ def main():
             try_encode(f, rng.choice(encoders), plain, lines)
         elif kind >= 12:
             try_model(f, models)
-        else:  # whole records lost, repeated, moved: the same, or refused
+        else:  # whole records lost, repeated, moved: the same model, or refused
             r = R.split(rng.choice((counts, total, inline)))
             stream = [x for x in r if rng.random() < 0.98] + rng.choices(r, k=rng.randint(0, 5))
             rng.shuffle(stream)
@@ -376,7 +376,7 @@ def main():
     shutil.rmtree(here)
     if f.keep:
         print("seed %d; failing inputs are in %s" % (SEED, f.keep))
-    print("%d runs of programs as they should be, %d not" % (f.passed, f.failed))
+    print("%d executions were right, %d wrong" % (f.passed, f.failed))
     sys.exit(1 if f.failed else 0)
 
 

@@ -1,6 +1,6 @@
-/* fuzz_documents.c - the documents in a text of the forms in `forms`. The first byte of the input says which form, and
- * how the rest is cut into windows and pieces: the documents must be the same as in one window. What is told by a
- * text's first bytes is called as well. */
+/* fuzz_documents.c - the documents in a text, in each of the formats in `forms`. The first byte of the input selects
+ * the format and how the rest is cut into windows and pieces; the documents must be the same as in one window. Also
+ * calls the functions that look at a text's first bytes. */
 #include "base/sys/buf.h"
 #include "fuzz.h"
 #include "input/cut.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct documents {
-    struct buf text; /* each document, and a line after it */
-    unsigned step;   /* of a text that is not whole, this many bytes are left; 0: none */
+    struct buf text; /* each document, followed by a separator line */
+    unsigned step;   /* of a window that more text follows, leave n % step bytes unused; 0: none */
 };
 
 static void must(int bad)
@@ -31,7 +31,7 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum window_e
     return (ptrdiff_t)used;
 }
 
-/* Reads a piece in windows of this many bytes (more where nothing is used). -1: an error. */
+/* Reads a piece in windows of this many bytes, or more while none are used. -1: an error. */
 static int read_piece(const struct input_form *form, const unsigned char *p, size_t n, size_t window,
                       struct documents *to)
 {
@@ -45,9 +45,9 @@ static int read_piece(const struct input_form *form, const unsigned char *p, siz
         form->init(r, &how);
     form->begin(r, &piece);
     for (size_t at = 0, len = window;;) {
-        bool last = n - at < len + (window % 2); /* or found only in the next window, which is empty */
+        bool last = n - at < len + (window % 2); /* or notice the end only in the next window, which is empty */
         len = last ? n - at : len;
-        unsigned char *copy = malloc(len + 1); /* a read past its end is found by ASan */
+        unsigned char *copy = malloc(len + 1); /* so that ASan detects reads past its end */
         must(!copy);
         memcpy(copy, p + at, len);
         const struct doc_window w = {.p = copy, .n = len, .offset = at, .last = last};
@@ -66,7 +66,7 @@ static int read_piece(const struct input_form *form, const unsigned char *p, siz
     }
 }
 
-/* Reads all in pieces, as text_splitter makes them. */
+/* Reads the text in pieces, as text_splitter makes them. */
 static int read_pieces(const struct input_form *form, const unsigned char *p, size_t n, size_t block,
                        struct documents *to)
 {

@@ -1,5 +1,5 @@
-/* fuzz_frames.c - compressed files: the borders of their frames, and their text, whole and from border to border. The
- * same text must come out of both, unless one of the ranges is refused. */
+/* fuzz_frames.c - compressed files: the borders of their frames, and their text, read as a whole and from border to
+ * border. Both must give the same text, unless one of the ranges is refused. */
 #include "base/io/frames.h"
 #include "base/io/input.h"
 #include "fuzz.h"
@@ -16,7 +16,7 @@ struct text {
     size_t len;
 };
 
-/* Appends the text of bytes [begin, end); false if they are refused, or there is too much. */
+/* Appends the text of bytes [begin, end). False if they are refused, or the text is too long. */
 static bool read_range(struct text *t, int fd, uint64_t begin, uint64_t end)
 {
     struct err e = {0};

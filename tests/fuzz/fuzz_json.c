@@ -1,6 +1,6 @@
-/* fuzz_json.c - the reader of JSON: a value read by its parts, and skipped, from a file and from memory, is well-formed
- * in all ways or in none, and the error is at the same byte; a lenient reader takes what a strict one takes. The first
- * byte of the input says how much of the rest the reader of a file gets at once. */
+/* fuzz_json.c - the JSON reader: a value read by its parts, or skipped, from a file or from memory, must be well-formed
+ * in all ways or in none, with errors at the same byte; a lenient reader accepts what a strict one accepts. The first
+ * byte of the input is the number of bytes that the reader of a file gets at first. */
 #include "fuzz.h"
 #include "json/json_read.h"
 
@@ -44,7 +44,7 @@ static int from_file(struct fuzz_file *file, const uint8_t *data, size_t head, v
 static int from_memory(const uint8_t *data, size_t size, bool lenient, value *read, struct err *e)
 {
     struct json_reader r = {0};
-    uint8_t *p = malloc(size + JSON_READ_PAD); /* of its own, so that ASan sees what is read past it */
+    uint8_t *p = malloc(size + JSON_READ_PAD); /* a separate block, so that ASan detects reads past its end */
     if (!p)
         abort();
     memcpy(p, data, size);

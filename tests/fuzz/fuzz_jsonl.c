@@ -1,6 +1,6 @@
-/* fuzz_jsonl.c - lines of JSON. The first byte of the input says what is done about invalid UTF-8; each line of the
- * rest is read for the string at "text" and at "a.text". The fast walk, at each level of vector instructions, must give
- * the same where it gives anything. */
+/* fuzz_jsonl.c - lines of JSON. The first byte of the input selects what happens to invalid UTF-8. Each line of the
+ * rest is read for the strings at "text" and "a.text". The fast walk, at each level of vector instructions, must give
+ * the same result whenever it gives one. */
 #include "base/sys/simd.h"
 #include "fuzz.h"
 #include "input/jsonl.h"
@@ -39,7 +39,7 @@ static void read_lines(struct jsonl *j, const uint8_t *data, size_t size)
         memcpy(line, data, n);
         memset(line + n, '"', JSON_READ_PAD);
         enum jsonl_line got = jsonl_read(j, line, n, &text, &e);
-        if (got == JSONL_TEXT && text.len > 3 * n) /* no byte of a line becomes more than U+FFFD */
+        if (got == JSONL_TEXT && text.len > 3 * n) /* U+FFFD is the longest replacement of a byte */
             abort();
         if ((got == JSONL_BAD || got == JSONL_ERROR) && !e.code)
             abort();
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 2; i++) {
         struct jsonl j;
         j = (struct jsonl){.field = str_of(fields[i]),
-                           .invalid = (enum invalid_policy)(data[0] % 3)}; /* INVALID_BYTES is not for JSON */
+                           .invalid = (enum invalid_policy)(data[0] % 3)}; /* INVALID_BYTES does not apply to JSON */
         read_lines(&j, data + 1, size - 1);
         jsonl_free(&j);
     }

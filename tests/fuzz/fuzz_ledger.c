@@ -1,5 +1,5 @@
-/* fuzz_ledger.c - the ledger and the words it decides on, given any records: what is refused has a reason, and what is
- * written about it can be read again. */
+/* fuzz_ledger.c - the ledger and the counts that it accepts, given arbitrary records: every refusal has a reason, and
+ * the records that it writes can be read back. */
 #include "records.h"
 #include "wire/batch_store.h"
 #include "wire/ledger.h"
@@ -8,8 +8,8 @@
 struct state {
     struct ledger ledger;
     struct batch_stores stores;
-    unsigned sum; /* of all bytes of pretokens that were taken, so that each is read */
-    bool refused; /* the stream is at its end: a record was an error */
+    unsigned sum; /* of all bytes of accepted pretokens, so that each is read */
+    bool refused; /* a record was an error, which ends the stream */
 };
 
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
@@ -52,7 +52,7 @@ static void count(void *ctx, const struct record *rec)
     ++*(size_t *)ctx;
 }
 
-/* All lines that are written must be records. */
+/* Everything that is written must be records. */
 static void write_all(const struct coverage *c)
 {
     struct buf out = {0}, runs = {0};

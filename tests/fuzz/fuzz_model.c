@@ -1,15 +1,16 @@
-/* fuzz_model.c - the readers of models. The first line of the input names the format; what follows is the file, and
- * after a zero byte the second one, if the format has two:
+/* fuzz_model.c - the readers of models. The first line of the input names the format. The file follows, and after a
+ * zero byte the second one, if the format has two:
  *
  *     json                 tokenizer.json
  *     gpt2                 vocab.json, merges.txt
- *     tiktoken             the ranks alone, or the ranks and the file beside them
+ *     tiktoken             the ranks, or the ranks and their sidecar
  *     mistral              tekken.json
- *     sentencepiece        tokenizer.model, which may have zero bytes
- *     config               tokenizer_config.json, added_tokens.json: beside a pair, and beside ranks
+ *     sentencepiece        tokenizer.model, which may contain zero bytes
+ *     config               tokenizer_config.json, added_tokens.json: with a pair of files, and with ranks
  *
- * Each must have the tokens of all 256 bytes, which would be most of a small file: @BYTES@ stands for them, as the
- * format has them. A model that can be read must be usable: it is gone through, and written as JSON. */
+ * Each must have tokens for all 256 bytes, which would be most of a small file, so @BYTES@ stands for them in the
+ * file's format. A model that can be read must be usable: all of it is read, and written as JSON.
+ */
 #include "base/sys/base64.h"
 #include "base/sys/buf.h"
 #include "fuzz.h"
@@ -60,7 +61,7 @@ static void put_link(const char *to, const char *name)
 
 enum form { MEMBERS, LINES, TEKKEN };
 
-/* The tokens of all bytes as members of an object, as lines of base64 and rank, or as the items of tekken.json. */
+/* Puts the tokens of all bytes as members of an object, as lines of base64 and rank, or as the items of tekken.json. */
 static void put_bytes(struct buf *out, enum form form)
 {
     struct err e;
@@ -92,7 +93,7 @@ static void expand(struct buf *out, const uint8_t *p, size_t n, enum form form)
     buf_put(out, p, n, &e);
 }
 
-/* Writes a file of this text, in which the bytes are. */
+/* Writes a file with this text, and with tokens in place of @BYTES@. */
 static void put_text(const char *name, const char *text, enum form form)
 {
     struct buf b = {0};
@@ -105,7 +106,7 @@ static void put_text(const char *name, const char *text, enum form form)
     buf_free(&b);
 }
 
-/* A directory in which each format finds its files under the names that it has. */
+/* Makes a directory in which each format finds its files under their usual names. */
 static void prepare(void)
 {
     char path[128];
@@ -160,7 +161,7 @@ static void use(struct model *m)
     __asm__ volatile("" : : "r"(sum)); /* so that the bytes are read */
 }
 
-/* Whatever has no vocabulary must say the same of text as the whole model. */
+/* Rules that are read without the vocabulary must be the same as the whole model's. */
 static void compare_rules(const struct model *m, const struct model *rules)
 {
     bool same = rules->n_special == m->n_special && rules->n_regex == m->n_regex &&
@@ -177,7 +178,7 @@ static void compare_rules(const struct model *m, const struct model *rules)
         abort();
 }
 
-/* The model of a file, or, if it has none, its rules, which may be there alone. */
+/* Reads the model of a file, and its rules, which the file may have without a model. */
 static void read_all(const char *path, struct model_opts opts)
 {
     struct model m, rules;

@@ -1,4 +1,5 @@
-/* fuzz_records.c - the frame of records, and what each type of record holds. What can be read is read to its end. */
+/* fuzz_records.c - the frame of records, and the contents of each type of record. All readable contents are read to
+ * their end. */
 #include "records.h"
 #include "wire/commit.h"
 #include "wire/failure.h"

@@ -1,6 +1,6 @@
-/* fuzz_shard.c - a shard of any format, read with what its manifest says: the order of calls, and the number of ids.
- * The first byte is the number of the format, the second has flags, then come the numbers of ids and documents (16
- * bits each), and the files: each with its length in 16 bits before it. */
+/* fuzz_shard.c - a shard of any format, read as its manifest describes it: checks the order of calls, and the number of
+ * ids. The first byte is the number of the format, the second has flags. The numbers of ids and documents follow (16
+ * bits each), and then the files, each preceded by its length in 16 bits. */
 #include "base/sys/bytes.h"
 #include "fuzz.h"
 #include "shard/format/formats.h"
@@ -38,7 +38,7 @@ static int ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
     (void)e;
     if (!s->open || n % s->width)
         abort();
-    for (size_t i = 0; i < n; i++) /* all of it can be read */
+    for (size_t i = 0; i < n; i++) /* all ids must be readable */
         sum = (unsigned char)(sum + p[i]);
     s->ids += n / s->width;
     return 0;
@@ -60,7 +60,7 @@ static int flush(void *ctx, struct err *e)
     return 0;
 }
 
-/* A directory for the files of this process. */
+/* Makes a directory for the files of this process, once. */
 static const char *directory(void)
 {
     static char dir[] = "/tmp/fuzz-shard-XXXXXX";
@@ -81,7 +81,7 @@ static void put_file(const char *name, const unsigned char *p, size_t n)
     close(fd);
 }
 
-/* Its size and checksums: else no damage would come as far as to the format. */
+/* Sets the size and checksums; otherwise damage would be detected before the format is read. */
 static void sum(struct manifest_file *f, const unsigned char *p, size_t n)
 {
     static struct file_sum s;

@@ -1,5 +1,5 @@
-/* fuzz_store.c - the store of ids of bpe-shard, given any records, and any journal: what is refused has a reason, and
- * what it has made durable it can read again. */
+/* fuzz_store.c - bpe-shard's store of ids, given arbitrary records, and an arbitrary journal: every refusal has a
+ * reason, and the store can read back what it has made durable. */
 #include "../unit/work_dir.h"
 #include "records.h"
 #include "shard/document_stream.h"
@@ -18,7 +18,7 @@ static void remove_work(void)
         abort();
 }
 
-/* Empties the directory; makes it, the first time. */
+/* Empties the directory; makes it on the first call. */
 static void empty_work(void)
 {
     static int made;
@@ -81,7 +81,7 @@ static int take_flush(void *ctx, struct err *e)
     return 0;
 }
 
-/* An error has a code. */
+/* Whether rc is an error, which must have a code. */
 static int failed(int rc, const struct err *e)
 {
     if (rc < 0 && !e->code)
@@ -116,7 +116,8 @@ static void commit(struct reader *r)
     buf_free(&state);
 }
 
-/* Goes on with what is in the directory; records may come, and pieces are taken. Returns whether it could be read. */
+/* Opens (or resumes) the store in the directory, puts the records into it, and takes all pieces. Returns whether that
+ * succeeded. */
 static int go_on(const uint8_t *data, size_t size, int resume,
                  void each(const void *, size_t, void (*)(void *, const struct record *), void *))
 {

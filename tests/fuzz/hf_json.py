@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""hf_json.py [CASES] - random files of Hugging Face tokenizers (hf_models.py): the ids of bpe-encode are those of tokenizers, or it
-refuses the file with exit status 64 or 65 and one line. Prints TAP.
+"""hf_json.py [CASES] - random tokenizer files (hf_models.py): bpe-encode gives the same ids as Hugging Face tokenizers, or refuses the
+file with exit status 64 or 65 and one line. Prints TAP.
 
-Text is encoded as JSON Lines, with special tokens as tokens and as text; in some cases also as a file, whole and cut into
-chunks; some ids are decoded; and some files are written again by bpe-model, which must mean the same there and here. Vector instructions are of any level. What differs is made smaller, printed, and kept. Refused files
-are counted by reason.
+Text is encoded as JSON Lines, with special tokens as tokens and as text, and sometimes also as a file, whole and cut into chunks.
+Some ids are decoded. Some files are rewritten by bpe-model, which must not change their meaning for either program. The level of
+vector instructions is random. Failing cases are reduced, printed, and kept. Refused files are counted by reason.
 
     SEED     random seed (printed); FIRST: the number of the first case (0); CASES: 2000; TEMPLATES='byte nfc ...': those of hf_models.py
 """
@@ -36,7 +36,7 @@ REFUSED = {64, 65}
 MOST_FAILURES = 20
 KEYS = ["normalizer", "pre_tokenizer"], ["normalizer", "pre_tokenizer", "decoder"]
 LEVELS = [level for level in ("none", "sse2", "avx2", "avx512", "neon") if lib.run(["bpe-count"], env=dict(os.environ, BPE_SIMD=level))[0] == 0]
-REASONS = [  # what a message is counted as
+REASONS = [  # the reason under which a message is counted
     (r"^regex, byte \d+: .* (is not supported, as regex engines).*", r"regex: ... \1 may read it differently"),
     (r"^regex, byte \d+: \S+: (after \{n,m\})", r"regex: \1"),
     (r"^(--special=text: the special token ).*( can overlap with ).*", r"\1...\2..."),
@@ -46,16 +46,16 @@ REASONS = [  # what a message is counted as
 
 
 class Refused(Exception):
-    """bpe-encode does not take this file."""
+    """bpe-encode refuses this file."""
 
 
 class Wrong(Exception):
-    """What is neither equal nor refused."""
+    """A result that is neither equal nor a refusal."""
 
 
 @contextlib.contextmanager
 def quiet():
-    """Without what Rust says of a panic."""
+    """Discards standard error, to which Rust reports panics."""
     kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
     try:
@@ -69,7 +69,7 @@ def quiet():
 # ---- Both encode ----
 
 class Theirs:
-    """Of a file that is loaded; None for a text that they fail to encode (a limit of Oniguruma's, or a panic)."""
+    """Hugging Face tokenizers with a loaded file; None for a text that they fail to encode (a limit of Oniguruma, or a panic)."""
 
     def __init__(self, top):
         with quiet():
@@ -111,7 +111,7 @@ def numbers(out):
 
 
 class Ours:
-    """The programs with a file, which is in a directory."""
+    """The programs with a file in a directory."""
 
     def __init__(self, top, place, level):
         self.path, self.text, self.level = place + "/tokenizer.json", place + "/text", level
@@ -128,7 +128,7 @@ class Ours:
         return numbers(self.run("bpe-encode", "-m", self.path, "-f", "text", f"--special={special}", self.text))
 
     def chunks(self, text, special):
-        """By reference, or with the text in them."""
+        """Encodes chunks by reference, or with the text in them."""
         lib.write(self.text, text)
         how = ["--no-special"] * (special == "text") + ["--inline"] * (len(text) % 3 == 0)
         cut = self.run("bpe-chunk", "-m", self.path, "-b", "2K", *how, self.text)
@@ -142,7 +142,7 @@ class Ours:
         return json.loads(self.run("bpe-model", f"--merges={form}", self.path))
 
 
-# ---- Comparisons: each is a function of a file and texts, which says what is wrong ----
+# ---- Comparisons: functions of a file and texts, which return what is wrong ----
 
 def shown(got, want):
     at = lib.first_difference(got, want)
@@ -193,7 +193,7 @@ def compare_written(ours, theirs, texts, special):
 
 
 def compare_decoded(ours, theirs, texts, special):
-    """Bytes that are no UTF-8 are U+FFFD there; with ByteFallback, so are all bytes beside them, which are not compared."""
+    """They decode invalid UTF-8 as U+FFFD; with ByteFallback also all adjacent bytes, so these results are not compared."""
     ids = [theirs.ids(text, special) for text in texts]
     ids = [i for some in ids if some for i in some]
     want = theirs.decode(ids)
@@ -203,8 +203,8 @@ def compare_decoded(ours, theirs, texts, special):
 
 
 def is_decoded(case):
-    """Whether the decoder is that of the model; and theirs does not make of an added token what it is not: bytes, if ByteLevel, or
-    its normal form."""
+    """Whether decoding can be compared: the decoder is the model's, and theirs does not change added tokens (to bytes, if
+    ByteLevel, or to the normal form)."""
     contents = [t["content"] for t in case.top["added_tokens"]]
     otherwise = any(all(c in lib.BYTE for c in s) and not s.isascii() or s != unicodedata.normalize("NFC", s) for s in contents)
     return not case.template.startswith("any") and not otherwise
@@ -218,7 +218,7 @@ class Fuzz:
         self.failures = []
 
     def verdict(self, compare, top, texts, special, level):
-        """What is wrong, or ''. Refused: the file is."""
+        """What is wrong, or ''; None: they do not load the file. Raises Refused if bpe-encode refuses it."""
         try:
             ours = Ours(top, self.place, level)
             ours.lines([], special)
@@ -239,7 +239,7 @@ class Fuzz:
             return ""
 
     def shrink(self, compare, top, texts, special, level):
-        """A smaller file and less text that differ as well."""
+        """A smaller file and text that still differ."""
         end = time.monotonic() + 60
         going = True
         while going and time.monotonic() < end:
@@ -324,13 +324,13 @@ def main():
             if len(fuzz.failures) >= MOST_FAILURES:
                 break
         print(f"# {done} files in {time.monotonic() - begin:.0f} s: {sum(fuzz.accepted.values())} equal in {fuzz.equal} comparisons, "
-              f"{sum(fuzz.reasons.values())} refused, {fuzz.not_loaded} not loaded there")
+              f"{sum(fuzz.reasons.values())} refused, {fuzz.not_loaded} not loaded by tokenizers")
         for template in hf_models.TEMPLATES:
             print(f"#   {template}: {fuzz.accepted[template]} of {fuzz.seen[template]} equal")
         for why, n in fuzz.reasons.most_common():
             print(f"#   {n} refused: {why}")
         lib.ok(not fuzz.failures, f"{done} random files: the same ids, or refused", "\n".join(fuzz.failures))
-        lib.ok(done < 1000 or sum(fuzz.accepted.values()) > done // 100, "not nearly all are refused")
+        lib.ok(done < 1000 or sum(fuzz.accepted.values()) > done // 100, "not almost all are refused")
     return lib.done()
 
 

@@ -1,5 +1,5 @@
-/* records.h - streams of records for fuzz targets. A stream whose bytes were changed is refused by its checksums, so it
- * is read twice: as it is, and with the header of each line made right. */
+/* records.h - streams of records for fuzz targets. A changed stream is refused because of its checksums, so it is read
+ * twice: unchanged, and with a correct header for each line. */
 #ifndef BPE_TESTS_FUZZ_RECORDS_H
 #define BPE_TESTS_FUZZ_RECORDS_H
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Makes a line a record: its type and its payload are kept if they are there, its length and checksum are made. */
+/* Makes a record of a line: keeps its type and payload, if it has them, and makes its length and checksum. */
 static void fuzz_reframe(struct buf *out, const uint8_t *line, size_t n)
 {
     struct err e;
@@ -20,7 +20,7 @@ static void fuzz_reframe(struct buf *out, const uint8_t *line, size_t n)
         buf_reserve(&payload, n + COBS_PAD, &e))
         abort();
     size_t len = cobs_decode(payload.p, stuffed.p, stuffed.len);
-    if (len == SIZE_MAX) { /* it is no stuffed payload: stuff it */
+    if (len == SIZE_MAX) { /* not a stuffed payload: stuff it */
         len = stuffed.len;
         memcpy(payload.p, stuffed.p, len);
     }
@@ -30,7 +30,7 @@ static void fuzz_reframe(struct buf *out, const uint8_t *line, size_t n)
     buf_free(&payload);
 }
 
-/* Calls take for each record of a stream, with its name, up to the first that is damaged. */
+/* Calls take for each record of a stream, up to the first damaged one. */
 static void fuzz_each(const void *data, size_t size, void take(void *ctx, const struct record *rec), void *ctx)
 {
     static struct fuzz_file file;
@@ -44,7 +44,7 @@ static void fuzz_each(const void *data, size_t size, void take(void *ctx, const 
     record_reader_close(&r);
 }
 
-/* The same for the stream whose records were made right. */
+/* The same for the stream with correct headers. */
 static void fuzz_each_reframed(const uint8_t *data, size_t size, void take(void *ctx, const struct record *rec),
                                void *ctx)
 {

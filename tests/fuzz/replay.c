@@ -1,9 +1,10 @@
-/* replay.c - the main program of a fuzz target where there is no libFuzzer.
+/* replay.c - the main program of fuzz targets without libFuzzer.
  *
  *     fuzz_NAME [-s SECONDS] FILE|DIRECTORY...     SEED=N
  *
- * Gives the target each file as it is, and then, for as long as asked, what random changes make of them. The seed is
- * printed. An input at which the target dies, or takes longer than 20 s, is left in fuzz-NAME-input. */
+ * Runs the target on each file, and then, for SECONDS, on random changes of them. Prints the seed. An input on which
+ * the target dies, or takes longer than 20 s, is kept in fuzz_NAME-input.
+ */
 #include "../unit/random.h"
 #include "fuzz.h"
 
@@ -28,7 +29,7 @@ static uint8_t input[BYTES_MAX];
 static size_t input_len;
 static char left[128];
 
-/* Writes the input where it can be found, then dies as it would have. */
+/* Saves the input, then dies by the same signal. */
 static void die(int signal_number)
 {
     int fd = open(left, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -47,7 +48,7 @@ static void die_of_sanitizer(void)
     die(SIGABRT);
 }
 
-/* There if the program is built with a sanitizer. */
+/* Exists if the program is built with a sanitizer. */
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static void prepare(const char *program)
@@ -91,7 +92,7 @@ static void add(const char *path)
     }
     struct dirent **entries;
     char name[1024];
-    int n = scandir(path, &entries, NULL, alphasort); /* in order: the same seed gives the same inputs */
+    int n = scandir(path, &entries, NULL, alphasort); /* sorted: the same seed gives the same inputs */
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name);
         if (entries[i]->d_name[0] != '.')
@@ -102,7 +103,7 @@ static void add(const char *path)
         free(entries);
 }
 
-/* Puts n bytes in place of `old` bytes of the input, as far as there is room. */
+/* Replaces `old` bytes of the input by n bytes, if they fit. */
 static void put_in_place(size_t at, size_t old, const uint8_t *p, size_t n)
 {
     uint8_t copy[1024];
@@ -110,7 +111,7 @@ static void put_in_place(size_t at, size_t old, const uint8_t *p, size_t n)
     old = old < input_len - at ? old : input_len - at;
     if (input_len - old + n > BYTES_MAX)
         return;
-    memcpy(copy, p, n); /* it may be a part of the input */
+    memcpy(copy, p, n); /* p may point into the input */
     memmove(input + at + n, input + at + old, input_len - at - old);
     memcpy(input + at, copy, n);
     input_len += n - old;
@@ -122,27 +123,27 @@ static void change(void)
     size_t at = rnd(input_len + 1), left_over = input_len - at, n = 1 + rnd(rnd(8) ? 8 : 500);
     uint8_t byte = interesting[rnd(sizeof interesting - 1)];
     switch (rnd(8)) {
-    case 0: /* a bit */
+    case 0: /* flip a bit */
         if (left_over)
             input[at] ^= (uint8_t)(1u << rnd(8));
         break;
-    case 1: /* a byte */
+    case 1: /* set a byte */
         put_in_place(at, 1, &byte, 1);
         break;
     case 2:
         put_in_place(at, 0, &byte, 1);
         break;
-    case 3: /* a number becomes a near one */
+    case 3: /* increment or decrement a byte */
         if (left_over)
             input[at] = (uint8_t)(input[at] + (rnd(2) ? 1 : -1));
         break;
     case 4:
         put_in_place(at, n, input, 0);
         break;
-    case 5: /* repeated */
+    case 5: /* repeat bytes */
         put_in_place(at, 0, input + at, n < left_over ? n : left_over);
         break;
-    case 6: { /* a part of another file */
+    case 6: { /* insert part of another file */
         size_t k = rnd(n_files);
         if (files[k].n == 0)
             break;
@@ -199,7 +200,7 @@ int main(int argc, char **argv)
         if ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) / 1e9 > seconds)
             break;
     }
-    tap_ok(n > 0, "%.*s: %lu inputs, of %zu files", (int)strcspn(left, "-"), left, n, n_files);
+    tap_ok(n > 0, "%.*s: %lu inputs from %zu files", (int)strcspn(left, "-"), left, n, n_files);
     for (size_t k = 0; k < n_files; k++)
         free(files[k].p);
     return tap_done();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""golden.t - records of every type are, byte for byte, what they were: records.txt.
+"""golden.t - records of every type equal those in records.txt, byte for byte.
 
-For each, the programs' own functions must make the same payload and the same record (golden_put.c), a right header put before
-the payload must give the record, and bpe-view must show it as it did. A change of the format shows here. If it is meant,
-`golden.t --write` writes records.txt anew; look at the difference before you believe it, and see VERSIONS in bpe-records(5).
+For each, the programs' own functions must make the same payload and the same record (golden_put.c), the payload with a correct
+header must give the record, and bpe-view must show the same as before. A change of the format fails here. If it is intended,
+`golden.t --write` rewrites records.txt; review the difference, and see VERSIONS in bpe-records(5).
 """
 import os
 import sys
@@ -16,8 +16,8 @@ from lib import ok  # noqa: E402
 
 PATH = os.path.join(lib.TESTS, "golden", "records.txt")
 HEAD = """\
-Records of every type, for golden.t. Of each its name and type, its payload before the newlines are taken out, the whole record,
-and what bpe-view shows of it.
+Records of every type, for golden.t: the type and name of each, its payload before byte stuffing, the whole record, and the
+output of bpe-view.
 """
 
 
@@ -28,14 +28,14 @@ def folded(data):
 
 
 def view(records, name):
-    """What bpe-view shows of a record; of one that goes on with another, what it shows of both."""
+    """The output of bpe-view for a record, and for the record that it continues, if any."""
     before = {"long-more": "long-first"}.get(name)
     code, out, err = lib.run(["bpe-view"], (records[before][2] if before else b"") + records[name][2])
     return (out.decode() if code == 0 else err).splitlines()
 
 
 def made():
-    """{name: (type, payload, record)} of golden_put."""
+    """{name: (type, payload, record)} from golden_put."""
     lines = lib.must(os.path.join(lib.BUILD, "tests/golden/golden_put")).decode().splitlines()
     return {name: (kind, bytes.fromhex(payload), bytes.fromhex(record)) for name, kind, payload, record in (line.split("\t") for line in lines)}
 
@@ -50,7 +50,7 @@ def write():
 
 
 def wanted():
-    """{name: (type, payload, record, view)} of records.txt."""
+    """{name: (type, payload, record, view)} from records.txt."""
     found, parts, part = {}, {}, []
     for line in lib.read(PATH).decode()[len(HEAD):].splitlines():
         if line.startswith("  "):
@@ -70,15 +70,15 @@ def main():
         write()
         return 0
     got, want = made(), wanted()
-    ok(list(got) == list(want), "the records are those of records.txt", f"{list(got)}, {list(want)}")
+    ok(list(got) == list(want), "the same records as in records.txt", f"{list(got)}, {list(want)}")
     ok({kind for kind, *_ in want.values()} == set("CRPWKSTF"), "there is one of each type")
     for name, (kind, payload, record, shown) in want.items():
         if name in got:
             ok(got[name][0] == kind and got[name][1] == payload, f"{name}: its payload", f"got {got[name][1].hex()}")
             ok(got[name][2] == record, f"{name}: the record", f"got {got[name][2].hex()}")
-        ok(R.make((kind, payload)) == record, f"{name}: its header and its stuffing")
-        ok(R.kind(record) == kind and R.payload(record) == payload, f"{name}: another reader finds the payload in it")
-        ok(view(want, name) == shown, f"{name}: what bpe-view shows of it", view(want, name))
+        ok(R.make((kind, payload)) == record, f"{name}: its header and stuffing")
+        ok(R.kind(record) == kind and R.payload(record) == payload, f"{name}: another reader finds the payload")
+        ok(view(want, name) == shown, f"{name}: the output of bpe-view", view(want, name))
     return lib.done()
 
 

@@ -1,5 +1,5 @@
-/* golden_put - records of every type, made by the functions that the programs make them by: for golden.t, which holds
- * them against records.txt. A line each: name, type, payload and record in hexadecimal, parted by tabs. */
+/* golden_put.c - makes records of every type with the functions that the programs use, for golden.t, which compares
+ * them with records.txt. One line each: name, type, payload and record in hexadecimal, separated by tabs. */
 #include "pretok/pretoken.h"
 #include "wire/cobs.h"
 #include "wire/commit.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN (const unsigned char *)"the run's id\n\n\n\n" /* with newlines: they are what is stuffed */
+#define RUN (const unsigned char *)"the run's id\n\n\n\n" /* with newlines, which are stuffed */
 #define BATCH (const unsigned char *)"the batch's id.."
 
 static struct err e;
@@ -262,7 +262,7 @@ static void put_tokens(void)
     buf_free(&out);
 }
 
-/* What only commits of tokens have. */
+/* Adds the fields that only commits of tokens have. */
 static int put_extensions(struct buf *content, const struct buf *plain, const struct buf *lines)
 {
     const struct commit_encoding encoding = {

@@ -1,7 +1,7 @@
-/* gunzip.c - decompresses gzip streams by the library named (zlib, ISA-L), for gunzip.t. Each stream on standard input:
- * how many bytes are read at a time, room for output, length (4 bytes each, little-endian), and its bytes. Of each, on
- * standard output: one byte 1 (accepted) or 0, the length of the text, and the text. Exits with 3 if the library is not
- * there. */
+/* gunzip.c - decompresses gzip streams with the given library (zlib, ISA-L), for gunzip.t. Each stream on standard
+ * input: the number of bytes to read at a time, the size of the output buffer, the length (4 bytes each,
+ * little-endian), and its bytes. For each, on standard output: one byte, 1 (accepted) or 0, the length of the text, and
+ * the text. Exits with 3 if the library is not available. */
 #include "base/io/codec.h"
 #include "base/io/codec_internal.h"
 #include "base/sys/buf.h"
@@ -24,7 +24,7 @@ static void put32(uint32_t v)
         putchar((int)(v >> 8 * i & 0xFF));
 }
 
-/* As base/io/input.c reads. Each window of input is a copy of its own, so that reading past it shows under ASan. */
+/* Reads like base/io/input.c. Each window of input is a separate copy, so that ASan detects reads past it. */
 static int gunzip(struct decompressor *d, const unsigned char *in, size_t n, size_t step, size_t cap, struct buf *text)
 {
     struct err e;

@@ -1,10 +1,10 @@
 /* json_read.c - shows how our reader reads JSON, for tests/cli/jsonr.t to compare with Python's json module.
  *
- *     json_read < lines      each line: N HEX, a document of which the reader gets the first N bytes, then the rest
+ *     json_read < lines      each line: N HEX, a document of which the reader gets N bytes at first, then the rest
  *
- * Prints a line for each document: the same JSON without white space, every number as 0; or `bad: ` and the error. Then
- * a tab and the result of a lenient reader. The result must be the same from a file and from memory, item by item, by
- * the functions that read more in one step, and when skipped.
+ * Prints a line for each document: the same JSON without white space and with 0 for each number, or `bad: ` and the
+ * error; then a tab and the result of a lenient reader. The result must be the same from a file and from memory, item
+ * by item, with the functions that read several tokens in one step, and when skipped.
  */
 #include "json/json_read.h"
 #include "json/json_write.h"
@@ -94,7 +94,7 @@ static int copy(struct json_reader *r, struct json_writer *w, enum how how)
     }
 }
 
-/* Reads the document in one of the ways; SKIP: without output. */
+/* Reads the document in one of the ways; SKIP makes no output. */
 static int read_one(struct json_reader *r, enum how how, struct buf *out)
 {
     struct err ignored;
@@ -105,7 +105,7 @@ static int read_one(struct json_reader *r, enum how how, struct buf *out)
     return rc;
 }
 
-/* Reads the file fd from its start; the reader gets `head` bytes at once. */
+/* Reads the file fd from its start; the reader gets `head` bytes at first. */
 static int read_file(int fd, struct str doc, size_t head, enum how how, struct buf *out, struct err *e)
 {
     struct buf first = {0};
@@ -116,7 +116,7 @@ static int read_file(int fd, struct str doc, size_t head, enum how how, struct b
     return read_one(&r, how, out);
 }
 
-/* The same from memory, where no byte after the padding may be read. */
+/* The same from memory, where bytes after the padding cannot be read. */
 static int read_memory(struct str doc, bool lenient, enum how how, struct buf *out, struct err *e)
 {
     static const char fill[] = "]}\"1,\n";
@@ -134,7 +134,7 @@ static int read_memory(struct str doc, bool lenient, enum how how, struct buf *o
     return rc;
 }
 
-/* Whether a file and memory, or two ways to read one of them, give the same result; errors may differ if one of them is
+/* Whether a file and memory, or two ways to read one of them, give the same result. Errors may differ if one way is
  * QUICK. */
 static bool is_same(int rc, const struct buf *out, const struct err *e, int other_rc, const struct buf *other,
                     const struct err *other_e, enum how how)
@@ -187,7 +187,7 @@ static void take_line(char *line)
         other_rc = read_memory(doc, true, how, &other, &other_e);
         same &= is_same(lenient_rc, &lenient, &lenient_e, other_rc, &other, &other_e, how);
         if (!same) {
-            printf("read in way %d it is otherwise: ", (int)how);
+            printf("the result differs when read in way %d: ", (int)how);
             print(other_rc, &other, &other_e, '\n');
             break;
         }

@@ -1,10 +1,10 @@
-/* learn_fast.c - runs the trainer of common/train/trainer.h as a filter, to be compared with learn_slow and with
- * peers. Arguments and formats: learn_io.h. */
+/* learn_fast.c - runs the trainer of common/train/trainer.h as a filter, for comparison with learn_slow and with other
+ * programs. Arguments and formats: learn_io.h. */
 #include "train/trainer.h"
 
 #include "learn_io.h"
 
-/* Prints each merge: the bytes of its two halves, which follow from the merges before it. */
+/* Prints each merge: the bytes of its two parts, which follow from earlier merges. */
 static void print_merges(const struct merge *m, const uint64_t *counts, size_t n)
 {
     struct bytes *token = must(calloc(256 + n, sizeof *token));

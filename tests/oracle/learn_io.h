@@ -1,4 +1,5 @@
-/* learn_io.h - what learn_slow and learn_fast share: arguments and pretokens in, merges out. Included by both.
+/* learn_io.h - the input and output of learn_slow and learn_fast: arguments and pretokens, and merges. Included by
+ * both.
  *
  *   usage: learn_slow|learn_fast hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
  *   stdin: lines of COUNT TAB BYTES_IN_HEX
@@ -37,7 +38,7 @@ static void *must(void *p)
     return p;
 }
 
-/* Bytes from hex digits, up to the first other character. */
+/* Reads bytes in hex, up to the first other character. */
 __attribute__((unused)) static struct bytes from_hex(const char *s)
 {
     size_t digits = strspn(s, "0123456789abcdef");
@@ -69,7 +70,7 @@ __attribute__((unused)) static void parse_args(int argc, char **argv, struct arg
         a->special[i] = from_hex(argv[5 + i]);
 }
 
-/* The next pretoken of stdin. Returns 1, or 0 at the end. word->p is to be freed. */
+/* Reads the next pretoken of stdin. Returns 1, or 0 at the end. word->p must be freed. */
 __attribute__((unused)) static int read_word(struct bytes *word, uint64_t *count)
 {
     static char *line;
@@ -79,7 +80,7 @@ __attribute__((unused)) static int read_word(struct bytes *word, uint64_t *count
         return 0;
     *count = strtoull(line, &hex, 10);
     if (*hex != '\t')
-        die("a line is not COUNT TAB BYTES_IN_HEX");
+        die("not a line of COUNT TAB BYTES_IN_HEX");
     *word = from_hex(hex + 1);
     return 1;
 }

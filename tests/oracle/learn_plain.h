@@ -1,8 +1,7 @@
-/* learn_plain.h - learning merges, slow and obvious: before each merge all pairs of all words are counted anew. The
- * reference for common/train/trainer.c, with which it shares no code. Included by learn_slow.c and by
- * tests/unit/train_test.c.
+/* learn_plain.h - a slow and obvious trainer: before each merge it counts all pairs of all words anew. The reference
+ * for common/train/trainer.c, with which it shares no code. Included by learn_slow.c and tests/unit/train_test.c.
  *
- * Tokens are named as in trainer.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
+ * Tokens are named as in trainer.h: 0 .. 255 are the bytes by value, and 256 + k is the result of merge k.
  */
 #ifndef BPE_TESTS_ORACLE_LEARN_PLAIN_H
 #define BPE_TESTS_ORACLE_LEARN_PLAIN_H
@@ -22,8 +21,8 @@ struct plain_pair {
 
 struct plain_token {
     struct bytes bytes;
-    struct bytes text; /* the bytes, each as a character of the GPT-2 byte-to-unicode map, in UTF-8 */
-    uint64_t id;       /* the id by which ties are decided */
+    struct bytes text; /* the bytes, as characters of the GPT-2 byte-to-unicode map, in UTF-8 */
+    uint64_t id;       /* the id that breaks ties */
 };
 
 struct plain {
@@ -59,8 +58,8 @@ static int plain_str_cmp(struct bytes a, struct bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* As GPT-2's bytes_to_unicode(): '!' to '~', U+00A1 to U+00AC and U+00AE to U+00FF stay, the rest follows from U+0100.
- */
+/* As GPT-2's bytes_to_unicode(): '!' to '~', U+00A1 to U+00AC and U+00AE to U+00FF map to themselves, the other bytes
+ * to U+0100 and following. */
 static void plain_byte_to_unicode(unsigned map[256])
 {
     unsigned next = 256;
@@ -74,7 +73,7 @@ static void plain_add_token(struct plain *t, struct bytes bytes, struct bytes te
     t->token[t->n_token++] = (struct plain_token){bytes, text, id};
 }
 
-/* The number of special tokens, equal ones counted once; with text: how many come before the one equal to it. */
+/* The number of distinct special tokens; with text, the number of those before the one equal to it. */
 static size_t plain_special(const struct plain *t, const struct bytes *text)
 {
     size_t n = 0;
@@ -203,7 +202,8 @@ static void plain_merge(struct plain *t, struct plain_pair best)
     t->merge[t->n_merge++] = best;
 }
 
-/* plain_init, any number of plain_add_word, plain_run, then the result is in t->merge; plain_free. a is borrowed. */
+/* Call plain_init, plain_add_word for each word, and plain_run; the result is then in t->merge. End with plain_free. *a
+ * is *borrowed*. */
 static void plain_init(struct plain *t, const struct args *a)
 {
     *t = (struct plain){.a = a, .hf = !strcmp(a->tie, "hf"), .lex = !strcmp(a->tie, "lex")};

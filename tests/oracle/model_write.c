@@ -1,9 +1,9 @@
-/* model_write.c - writes a model described as text, so that model_peers.py can pass the file to other programs.
+/* model_write.c - writes a model that is described as text, so that model_peers.py can pass the file to other programs.
  *
  *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
  *
- * One item per line, in any order except that of the merges; text is in hexadecimal, symbols are numbered as in
- * model/model.h:
+ * The description has one item per line, in any order except that merges are ordered. Text is hexadecimal; symbols are
+ * numbered as in model/model.h:
  *
  *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
  *
@@ -26,14 +26,14 @@ struct input {
     size_t regex_cap;
 };
 
-/* Descriptions are written by tests: any error in one ends the program. */
+/* Tests write descriptions: any error in one ends the program. */
 static void give_up(const char *what)
 {
     fprintf(stderr, "model_write: %s\n", what);
     exit(EX_USAGE);
 }
 
-/* Bytes of hexadecimal digits, never freed. */
+/* Reads bytes in hexadecimal; never freed. */
 static unsigned char *from_hex(const char *hex, size_t *len)
 {
     size_t n = strspn(hex, "0123456789abcdef");
@@ -106,7 +106,7 @@ static int read_model(struct input *in, struct err *e)
     return rc;
 }
 
-/* The file of a format that ends with a suffix. */
+/* The file of a format whose name ends with a suffix. */
 static int write_model(const char *what, const struct learned *l, struct buf *out, struct err *e)
 {
     static const struct {
@@ -138,7 +138,7 @@ static int write_model(const char *what, const struct learned *l, struct buf *ou
 
 int main(int argc, char **argv)
 {
-    static struct input in; /* static, so that its memory is reachable to the end, and not reported as a leak */
+    static struct input in; /* static, so that its memory remains reachable, and is not reported as a leak */
     struct buf out = {0};
     struct err e = {0};
     if (argc != 2)

@@ -1,4 +1,4 @@
-/* nfc.c - the normal form NFC of standard input, which is valid UTF-8, for nfc_peers.py and nfc.t. */
+/* nfc.c - normalizes standard input, which is valid UTF-8, to NFC; for nfc_peers.py and nfc.t. */
 #include "unicode/nfc.h"
 
 #include <stdio.h>

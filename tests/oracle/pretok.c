@@ -2,15 +2,16 @@
  *
  *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one per
  *                         line
- *   pretok -e REGEX...    the same by a regex, or by several, one after the other
- *   pretok --lines        for each line of standard input, which has regexes and a document in hex, with spaces between
- *                         them: a line of the lengths of its pretokens, or - and why there are none; each regex must be
- *                         one that all engines read alike
- *   pretok --models      for each line, which has the path of a model, a space and a document in hex: a line of its
- *                         pretokens in hex, or - and why there are none
+ *   pretok -e REGEX...    the same with a regex, or several, applied one after the other
+ *   pretok --lines        for each line of standard input, with regexes and a document, in hex, separated by spaces: a
+ *                         line with the lengths of its pretokens, or - and the error; each regex must be one that all
+ *                         engines read alike
+ *   pretok --models       for each line, with the path of a model, a space and a document in hex: a line with its
+ *                         pretokens in hex, or - and the error
  *   pretok --regexes      the built-in patterns' names and regexes, separated by tabs, one pattern per line
- *   pretok --variants     the other regexes that are recognized: "any" or "pcre", name and regex, in the same way
- *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a class
+ *   pretok --variants     the other recognized regexes: "any" or "pcre", name and regex, in the same way
+ *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a
+ *                         class
  */
 #include "base/sys/buf.h"
 #include "model/model_read.h"
@@ -59,7 +60,7 @@ static int print_classes(void)
     return 0;
 }
 
-/* Reads all of standard input, with room for SCAN_PAD bytes after it. */
+/* Reads all of standard input, with space for SCAN_PAD bytes after it. */
 static int read_document(struct buf *b, struct err *e)
 {
     size_t got = 1;
@@ -92,7 +93,7 @@ static int print_pretokens(struct scanner *s, struct err *e)
     return rc;
 }
 
-/* Reads hex up to a space or the line's end, with room for SCAN_PAD bytes after it. */
+/* Reads hex up to a space or the end of the line, with space for SCAN_PAD bytes after it. */
 static const char *read_hex(struct buf *b, const char *p, struct err *e)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
-/* record_make - makes records by hand, for tests: reads lines `TYPE HEX` (the payload before byte-stuffing) and writes
- * the records. So a test can make records that no program would write, with a correct checksum. */
+/* record_make.c - makes records by hand, for tests: reads lines `TYPE HEX` (the payload before byte stuffing) and
+ * writes the records, with correct checksums. So a test can make records that no program would write. */
 #include "base/sys/buf.h"
 #include "wire/record.h"
 
