@@ -1,4 +1,4 @@
-# bpetools: `make help` says what there is.
+# bpetools: `make help` lists the targets.
 PREFIX  ?= /usr/local
 DESTDIR ?=
 LIBDIR  ?= lib
@@ -25,12 +25,12 @@ endif
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)
 WARN += -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla -Werror
-# The stack is checked once, at the start (common/base/cli/program.c): what needs much goes elsewhere.
+# The stack is checked only once, at the start (common/base/cli/program.c), so no function may use much of it.
 $(BUILD)/common/%.o $(BUILD)/cmd/%.o: FRAME = -Wframe-larger-than=32768
 endif
 
-# What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
-# All of it may be in the library, which shows its API alone.
+# Flags that are always used; CFLAGS, CPPFLAGS and LDFLAGS are the user's. Any object may be in the shared library, hence -fPIC; it
+# exports only its API, hence -fvisibility.
 FLAGS := -std=c11 -fPIC -fvisibility=hidden -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(HAVE) $(CPPFLAGS) $(CFLAGS)
 
 # A file named for an instruction set is compiled for it (common/base/sys/simd.h).
@@ -45,8 +45,8 @@ BINS    := $(PROGRAMS:%=$(BUILD)/%)
 SONAME  := libbpetools.so.0
 SHARED  := $(BUILD)/$(SONAME)
 LIBRARY_LIBS := -pthread -lpcre2-8 -lmd
-# What else is installed, by its form: scripts (commands, which are executable and have no dot in their names, and what they
-# share) and recipes; no caches, no backups of editors, and not the Python package.
+# Other installed files, selected by name and mode: scripts (commands, which are executable and have no dot in their names, and
+# shared code) and recipes; no caches, no editor backups, and not the Python package.
 FIND      = cd pipelines && find * \( -name '.*' -o -name __pycache__ -o -path python -o -name '*[!A-Za-z0-9_.-]*' \) -prune -o -type f
 PIPELINES = $(shell $(FIND) ! -name demo.sh \( -name '*.sh' -o -name '*.py' -o -perm -100 ! -name '*.*' \) -print)
 RECIPES   = $(shell $(FIND) \( -name '*.mk' -o -name '*.nf' -o -name Snakefile \) -print)
@@ -55,46 +55,46 @@ UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
-CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # of make check-engines
-SCRIPTS := $(filter-out $(CLUSTERS) tests/lint/cppcheck.t,$(wildcard tests/*/*.t)) # cppcheck is of make lint
+CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # run by make check-engines
+SCRIPTS := $(filter-out $(CLUSTERS) tests/lint/cppcheck.t,$(wildcard tests/*/*.t)) # make lint runs cppcheck
 MAN     := $(wildcard man/*.[1-8])
 
 all: $(BINS) $(BUILD)/bpe $(SHARED)
 
 help:
-	@echo "make                the programs, in $(BUILD)/"
-	@echo "make install        to DESTDIR PREFIX ($(PREFIX)); uninstall takes them away again"
-	@echo "make html           the manual as web pages, in $(BUILD)/html (mandoc)"
-	@echo "make wheel          the Python package for others, in $(BUILD)/wheel: pip install ./pipelines/python compiles it for this machine"
-	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
-	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
-	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
-	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); two hours"
-	@echo "make check-linear   that no text takes bpe-encode much more than twice as long at twice the length, by models of all forms; half an hour"
-	@echo "make check-wheel    the wheels in clean environments, by all Pythons that are here"
-	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
-	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
-	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
-	@echo "make check-threads  the C library by several threads, under TSan, apart from $(BUILD)/"
-	@echo "make lint           layers, style, manual pages, cppcheck"
-	@echo "make coverage       which lines the tests run, by layer, apart from $(BUILD)/ (gcovr)"
-	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
-	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
-	@echo "make soak           shards, with 200 kills at random moments, and death at every place; everyday commands, too"
-	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
-	@echo "make bench-quick    the same in a minute, without what takes long"
-	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
-	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
-	@echo "make bench-python   the Python package against others and the goals (CORPUS=DIR)"
-	@echo "make bench-peers    README's tables: bpe train and bpe encode beside other tools (CORPUS=DIR)"
-	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
-	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
-	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
-	@echo "make clean          takes away what was built"
-	@echo "make help           this"
-	@echo "DEVELOPER=1 turns on more warnings, as errors"
+	@echo "make                build the programs, in $(BUILD)/"
+	@echo "make install        install in DESTDIR PREFIX ($(PREFIX)); make uninstall removes it"
+	@echo "make html           build the manual as web pages, in $(BUILD)/html (mandoc)"
+	@echo "make wheel          build wheels that run on any Linux, in $(BUILD)/wheel (pip install ./pipelines/python: for this machine only)"
+	@echo "make demo           train a tokenizer on text found on this machine, and encode the text"
+	@echo "make check          run the tests (CORPUS=DIR: also on the texts in DIR)"
+	@echo "make check-peers    compare with Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
+	@echo "make check-vocabularies  test bpe-encode with vocabularies of GPT-2, Llama and others, a million strings each (CORPUS=DIR); two hours"
+	@echo "make check-linear   test that bpe-encode takes linear time on any text, with models in all formats; half an hour"
+	@echo "make check-wheel    test the wheels in clean environments, with all installed versions of Python"
+	@echo "make check-upload   test bpe upload with servers that go builds: a current rclone, fake-gcs-server"
+	@echo "make check-engines  test the recipes for Slurm, Ray, Spark, ssh and others, with clusters on this machine"
+	@echo "make check-sanitize run the tests under ASan and UBSan, in build-sanitize/"
+	@echo "make check-threads  test the C library with several threads under TSan, in build-threads/"
+	@echo "make lint           check layers, style and manual pages, and run cppcheck"
+	@echo "make coverage       report the lines that the tests run, by layer, in build-coverage/ (gcovr)"
+	@echo "make check-arm      run unit tests for aarch64 under QEMU, in build-arm/"
+	@echo "make fuzz           fuzz for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: with libFuzzer"
+	@echo "make soak           test bpe-shard and the bpe command with 200 kills at random times, and death at every step"
+	@echo "make bench          compare times with other tools and the goals (CORPUS=DIR); twenty minutes, 6 GB"
+	@echo "make bench-quick    the same in a minute, without the slow rows"
+	@echo "make bench-encode   compare encoding with other tools and the goals (CORPUS=DIR; BASELINE=DIR: also with an older build)"
+	@echo "make bench-shard    compare making shards with other tools and the goals (CORPUS=DIR)"
+	@echo "make bench-python   compare the Python package with other packages and the goals (CORPUS=DIR)"
+	@echo "make bench-peers    measure README's tables: bpe train and bpe encode beside other tools (CORPUS=DIR)"
+	@echo "make bench-scale    measure each stage at 100 MB, 1 GB and 10 GB, and the fan-out; at least twelve minutes, 17 GB (SIZES='100M 1G')"
+	@echo "make bench-distinct measure bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 GB on disk (NUMBERS='1M 10M')"
+	@echo "make bench-hot      measure each hot path beside its bound (CORPUS=DIR)"
+	@echo "make clean          remove all build directories"
+	@echo "make help           show this text"
+	@echo "DEVELOPER=1 enables more warnings, as errors"
 
-# The library: its API, and of the modules what that needs.
+# The shared library: its API, and only the code that this needs (--gc-sections).
 $(SHARED): $(LIB)
 	@$(SAY) "  LINK $@"
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--no-undefined -Wl,--gc-sections -o $@ \
@@ -109,11 +109,11 @@ $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# The everyday commands. The links are where it finds commands in other languages, and the manual, if it is not installed.
+# The bpe command. If it is not installed, it finds commands in other languages, and the manual, by the links in $(BUILD).
 BPE_OBJ := $(patsubst %.c,$(BUILD)/%.o,cmd/bpe.c $(wildcard cmd/bpe/*.c))
 $(BPE_OBJ): FLAGS += -Icmd
 ifeq ($(ONE),1)
-# bpe is all programs (cmd/one): each main has its own name.
+# One file, bpe, contains all programs (cmd/one), so each main gets its own name.
 BPE_OBJ := $(patsubst %,$(BUILD)/cmd/one/%.o,bpe $(PROGRAMS) programs) $(filter $(BUILD)/cmd/bpe/%,$(BPE_OBJ))
 $(BUILD)/cmd/one/%.o: $(BUILD)/cmd/%.o
 	@mkdir -p $(@D)
@@ -143,7 +143,7 @@ $(BUILD)/tests/unit/plan_test: $(BUILD)/cmd/bpe/plan_fit.o $(BUILD)/cmd/bpe/plan
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(Q)$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# Fuzz targets: replay.c is their main program, or (FUZZER=libfuzzer, with clang) libFuzzer.
+# The main program of fuzz targets is replay.c or, with FUZZER=libfuzzer and clang, libFuzzer.
 ifeq ($(FUZZER),libfuzzer)
 $(FUZZERS): FUZZ_MAIN = -fsanitize=fuzzer
 else
@@ -167,7 +167,7 @@ $(BUILD)/flags: FORCE
 
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
-# The longest ones first, and one more than there are cores: some wait for what they have killed.
+# The longest tests run first, and one more at a time than JOBS, because some wait for processes that they have killed.
 LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
 
 check:
@@ -187,11 +187,11 @@ check-vocabularies: all
 	bin=$$(BUILD=$(BUILD) tests/venv.sh) && PATH=$$bin:$$PATH BUILD=$(BUILD) WHOLE=$${WHOLE-multi.txt} \
 	    prove -v tests/oracle/encode_vocabularies.py :: $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
-# NAMES='gemma marks ...': these forms and texts alone.
+# NAMES='gemma marks ...': only these formats and texts.
 check-linear: all
 	BUILD=$(BUILD) prove -v tests/bench/linear.py :: $(NAMES)
 
-# Each engine's test, without skipping what is not installed: it says what to install, and fails.
+# If an engine is not installed, its test fails, and says what to install.
 check-engines: all
 	BUILD=$(BUILD) ENGINES=required tests/tidy.sh prove --timer -j$(JOBS) tests/engines
 
@@ -202,7 +202,7 @@ check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
-# The library by several threads, under the thread sanitizer.
+# The library with several threads, under the thread sanitizer.
 check-threads:
 	$(MAKE) BUILD=build-threads LDFLAGS= CFLAGS='-O1 -g -fsanitize=thread' build-threads/tests/unit/library_test
 	TSAN_OPTIONS=halt_on_error=1 prove build-threads/tests/unit/library_test
@@ -210,26 +210,26 @@ check-threads:
 lint:
 	LINT=all prove -j$(JOBS) tests/lint
 
-# All processes of a program add to one file of counters, so that this takes its time.
+# This is slow, because all processes of a program update one file of counters.
 coverage:
 	@gcovr --version >/dev/null 2>&1 || { echo 'coverage: gcovr is missing (Debian: apt-get install gcovr)' >&2; exit 1; }
 	-$(MAKE) check BUILD=build-coverage CC=gcc LDFLAGS= CFLAGS='-O1 -g --coverage'
 	tests/coverage.py build-coverage
 
-# The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
-# those of `make check`:
+# The tests of code that depends on vector instructions, on a machine other than aarch64. Debian's packages for that, in
+# addition to those for `make check`:
 ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libmd-dev)
 ARM_UNITS    := $(addprefix build-arm/tests/unit/,packed_key_test scan_test table_test special_test utf8_test record_test model_test \
                     jsonl_test jsonl_lines_test encode_test encode_models_test encode_rare_test decoder_test)
 
 check-arm:
 	@echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -x c -o /dev/null - $(filter-out -lisal,$(LIBS)) && qemu-aarch64 -version >/dev/null || { \
-	    echo 'check-arm: something is missing; on Debian 12: dpkg --add-architecture arm64 && apt-get update &&' \
+	    echo 'check-arm: missing packages; on Debian 12: dpkg --add-architecture arm64 && apt-get update &&' \
 	    'apt-get install -y --no-install-recommends $(ARM_PACKAGES)' >&2; exit 1; }
 	$(MAKE) BUILD=build-arm CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar $(ARM_UNITS)
 	prove -j$(JOBS) --exec qemu-aarch64 $(ARM_UNITS)
 
-# FUZZER=libfuzzer: the targets alone, by libFuzzer under ASan and UBSan, apart from $(BUILD)/ (clang, libclang-rt).
+# FUZZER=libfuzzer: only the targets, with libFuzzer under ASan and UBSan, in build-fuzz/ (clang, libclang-rt).
 FUZZ_SECONDS ?= 60
 fuzz:
 ifeq ($(FUZZER),libfuzzer)
@@ -243,8 +243,9 @@ endif
 
 fuzzers: $(FUZZERS)
 
-# SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail; PLACES: at
-# which a process of an everyday command dies; TRIALS: of the damage to streams; FULL: all random cases of unit tests.
+# SHARD_KILLS: the number of kills at random times; FAULT_SECONDS: the time for all steps at which bpe-shard can die or one of its
+# calls can fail; PLACES: the steps at which a process of the bpe command dies; TRIALS: the number of damaged streams; FULL: all
+# random cases of unit tests.
 soak: all units
 	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all TRIALS=$(or $(TRIALS),100) \
 	    FULL=1 tests/tidy.sh prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t \
@@ -269,7 +270,7 @@ bench-peers: all
 bench-python: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/python.py
 
-# SIZES, PROCESSES, RUNS: see scale.py. It makes its text itself.
+# SIZES, PROCESSES, RUNS: see scale.py, which makes its own text.
 bench-scale: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) SIZES='$(SIZES)' PROCESSES='$(PROCESSES)' \
 	    tests/bench/scale.py
@@ -289,8 +290,8 @@ demo: all
 ROOT      := $(DESTDIR)$(PREFIX)
 INSTALLED := $(ROOT)/share/bpetools/installed
 
-# The list of what was put where is for uninstall, and for the next install, which begins with that. ldconfig makes the library
-# known, where the administrator installs it.
+# Records the installed files for uninstall, and for the next install, which uninstalls first. ldconfig, which needs root, makes the
+# library known to the loader.
 install: all
 	@[ ! -e '$(INSTALLED)' ] || $(MAKE) -s uninstall
 	@mkdir -p '$(ROOT)/share/bpetools'
@@ -317,14 +318,15 @@ install: all
 	@$(SAY) 'Installed in $(ROOT) (make uninstall removes it)'
 	@[ -n '$(DESTDIR)' ] || PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || :
 
-# The Python package for others, in $(BUILD)/wheel (release.py): the programs linked statically into one file, so that any Linux runs
-# them (but not with ISA-L, of which Debian has no static library), and the library with what it needs of other libraries but glibc.
+# Wheels for other machines, in $(BUILD)/wheel (release.py): the programs, linked statically into one file, so that they run on any
+# Linux (without ISA-L, because Debian has no static library of it), and the library, which contains the code it needs from other
+# libraries except glibc.
 WHEEL      := $(BUILD)/wheel
 WHEEL_MAKE  = $(MAKE) BUILD=$(WHEEL)/objects ONE=1 ISAL= CFLAGS=-O2
 HATCHLING  := hatchling==1.33.0
 
 wheel:
-	@command -v dpkg-query >/dev/null || { echo 'wheel: not on Debian, whose packages say the versions and licenses of what is linked' >&2; exit 1; }
+	@command -v dpkg-query >/dev/null || { echo 'wheel: build on Debian, whose packages record the versions and licenses of the linked libraries' >&2; exit 1; }
 	@python3 -c 'import ensurepip' 2>/dev/null || { echo 'wheel: python3 lacks venv; on Debian: apt-get install python3-venv' >&2; exit 1; }
 	+$(WHEEL_MAKE) LDFLAGS='-s -static -Wl,-Map=$$@.map' $(BINS:$(BUILD)/%=$(WHEEL)/objects/%) $(WHEEL)/objects/bpe
 	+$(WHEEL_MAKE) LDFLAGS='-s -Wl,--exclude-libs,ALL -Wl,-Map=$$@.map' LIBRARY_LIBS='-pthread -l:libpcre2-8.a -l:libmd.a' \
@@ -333,14 +335,14 @@ wheel:
 	+$(WHEEL_MAKE) -s -o all install DESTDIR=$(abspath $(WHEEL))/installed PREFIX=
 	@bin=$$(BUILD=$(BUILD) tests/venv.sh $(HATCHLING)) && $$bin/python3 pipelines/python/release.py $(WHEEL)
 
-# TWICE=1: another build, in another directory, makes the same bytes; IMAGE=1: also in a minimal Debian, which mmdebstrap makes.
+# TWICE=1: also test that a build in another directory makes the same bytes; IMAGE=1: also test in a minimal Debian (mmdebstrap).
 check-wheel: wheel
 	bin=$$(BUILD=$(BUILD) tests/venv.sh $(HATCHLING) auditwheel==6.8.2 'cyclonedx-python-lib[json-validation]==11.12.0' numpy) && \
 	    PATH=$$bin:$$PATH BUILD=$(BUILD) WHEELS=$(abspath $(WHEEL)) TWICE=$(TWICE) IMAGE=$(IMAGE) tests/tidy.sh prove -v tests/python/wheel.t
 
-# With what Python has compiled of it. Directories stay that have something else.
+# Also removes what Python has compiled. Directories with other files remain.
 uninstall:
-	@[ -e '$(INSTALLED)' ] || { echo 'uninstall: $(INSTALLED) is not there: nothing was installed' >&2; exit 1; }
+	@[ -e '$(INSTALLED)' ] || { echo 'uninstall: $(INSTALLED): no such file; nothing is installed there' >&2; exit 1; }
 	$(Q)while IFS= read -r file; do \
 	    rm -f "$(ROOT)/$$file"; \
 	    case $$file in *.py) name=$${file##*/} cache=$(ROOT)/$${file%/*}/__pycache__ ;; *) continue ;; esac; \

@@ -149,7 +149,7 @@ into uninstall >log 2>&1
 is "$? $(cat log)" "0 " "make uninstall"
 is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothing is left, not even compiled modules"
 into uninstall >log 2>&1
-like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed is not there: nothing was installed*" "  a second make uninstall reports that nothing is installed"
+like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed: no such file; nothing is installed there*" "  a second make uninstall reports that nothing is installed"
 
 # ---- The installed files are those of the source ----
 
