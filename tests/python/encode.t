@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Encoding by the package: the ids are those of bpe-encode, of one text and of many, however they are given.
+# Encoding with the package: the ids are those of bpe-encode, for one text and for many, in any kind of sequence.
 import json
 import random
 import signal
@@ -25,13 +25,13 @@ TOKENIZERS = {name: Tokenizer(name) for name in ("tokenizer.json", "nfc.json", "
 
 
 def of_program(model, text, special):
-    """What bpe-encode makes of it, or None."""
+    """The ids of bpe-encode, or None."""
     code, out, _ = lib.run(["bpe-encode", "-m", model, f"--special={special}", "-d", "u32"], text)
     return None if code else [int.from_bytes(out[i:i + 4], "little") for i in range(0, len(out), 4)]
 
 
 def any_text(chance):
-    """A short text of anything."""
+    """A short text of arbitrary parts."""
     parts = [
         lambda: chance.choice(["low", " newest", "\0", "\n\n", " ", "é", "e\u0301", "\U0001f980", "\ud7ff", "a" * 50]),
         lambda: chance.choice(["<|endoftext|>", "<|end|>", "<|end", "|>"]),
@@ -56,18 +56,18 @@ for name, tok in TOKENIZERS.items():
                 wrong.append((text, special, ids, want))
     lib.ok(not wrong, f"{name}: the ids of a text are those of bpe-encode", wrong[:1])
 tok = TOKENIZERS["mixed.json"]
-lib.ok(tok.encode(MIXED) == of_program("mixed.json", MIXED.encode(), "text"), "so are those of a long one")
+lib.ok(tok.encode(MIXED) == of_program("mixed.json", MIXED.encode(), "text"), "so are those of a long text")
 lib.ok(tok.encode_ordinary("a<|end|>") == tok.encode("a<|end|>", special="text"), "encode_ordinary")
 lib.ok(tok.encode(bytearray(b"low")) == tok.encode(memoryview(b"low")) == tok.encode("low"), "bytearray, memoryview")
 error = raised(BpeValueError, tok.encode, "low\ud800")
-lib.ok(error and error.offset == 3 and "character 3: U+D800" in str(error), "a lone surrogate, and where", error)
+lib.ok(error and error.offset == 3 and "character 3: U+D800" in str(error), "a lone surrogate, and its offset", error)
 error = raised(BpeValueError, tok.encode, b"low\xff")
-lib.ok(error and error.offset == 3 and error.exit_code == 65, "bytes that are not UTF-8, and where", error)
+lib.ok(error and error.offset == 3 and error.exit_code == 65, "invalid UTF-8, and its offset", error)
 error = raised(BpeValueError, tok.encode, "low<|end|>", special="error")
 told = error and (error.offset, error.exit_code, str(error))
-lib.ok(told == (3, 65, "text: byte 3: special token <|end|> in the text"), "a special token that is an error, and where", error)
+lib.ok(told == (3, 65, "text: byte 3: special token <|end|> in the text"), "special=\"error\": a special token, and its offset", error)
 error = raised(BpeValueError, tok.encode, ["low"])
-lib.ok(error and "list" in str(error), "a list is no text", error)
+lib.ok(error and "list" in str(error), "a list is not a text", error)
 
 # ---- Many texts ----
 
@@ -105,14 +105,14 @@ for block in (_batch.BLOCK, 1000):
     _batch.BLOCK = block
     for name, form in FORMS.items():
         arrays = tok.encode_batch(form(), threads=2)
-        lib.ok([ids.tolist() for ids in arrays] == want, f"encode_batch of {name}, in blocks of {block}: as bpe-encode")
+        lib.ok([ids.tolist() for ids in arrays] == want, f"encode_batch of {name}, in blocks of {block}: the ids of bpe-encode")
         lib.ok(all(ids.dtype == np.uint32 for ids in arrays), "  as uint32")
     for threads in (1, 3, None):
         ids, offsets = tok.encode_flat(docs, threads=threads)
         lib.ok(
             ids.dtype == np.uint32 and offsets.dtype == np.uint64 and ids.tolist() == sum(want, [])
             and offsets.tolist() == [0, *np.cumsum([len(each) for each in want]).tolist()],
-            f"encode_flat by {threads or 'any number of'} threads, in blocks of {block}")
+            f"encode_flat with {threads or 'any number of'} threads, in blocks of {block}")
 _batch.BLOCK = 1000
 got = [ids.tolist() for ids in tok.encode_iter(docs, special="token")]
 lib.ok(got == [tok.encode(doc, special="token") for doc in docs], "encode_iter, with special tokens")
@@ -123,7 +123,7 @@ ids[0][:] = 7
 lib.ok([each.tolist() for each in ids[1:]] == want[1:5], "arrays can be written to")
 
 grown = package.growth(lambda: tok.encode_batch([MIXED]), 200)
-lib.ok(grown < 20 << 20, "arrays that are no longer used take no memory", grown)
+lib.ok(grown < 20 << 20, "unused arrays take no memory", grown)
 
 taken = []
 next(tok.encode_iter(taken.append(i) or "low" for i in range(100000)))
@@ -138,10 +138,10 @@ for name, bad, told in (
 ):
     error = raised(BpeValueError, tok.encode_batch, docs[:1500] + [bad, bad])
     known = error and error.document == 1500 and "document 1500" in str(error)
-    lib.ok(known and told in str(error), f"{name} among documents, and which", error)
+    lib.ok(known and told in str(error), f"{name} among documents, and its index", error)
 for threads in 1, 2:
     error = raised(BpeValueError, tok.encode_batch, docs[:100] + [b"\xff"] + docs + ["\ud800"], threads=threads)
-    lib.ok(error and error.document == 100, f"the first of two is told of, with threads={threads}", error)
+    lib.ok(error and error.document == 100, f"the first of two is reported, with threads={threads}", error)
 
 
 def fail_at_two(number):
@@ -151,15 +151,15 @@ def fail_at_two(number):
 
 
 results = _batch.overlapped(fail_at_two, iter((1, 2)), beside=True)
-lib.ok(next(results) == 1 and raised(ValueError, results.close) is None, "what is not asked for any more cannot fail")
+lib.ok(next(results) == 1 and raised(ValueError, results.close) is None, "results that are no longer requested cannot fail")
 for name, bad in (("a str", "text"), ("bytes", b"text"), ("a dict", {"text": docs})):
     error = raised(BpeValueError, tok.encode_batch, bad)
-    lib.ok(error and error.exit_code == 64, f"{name} is not taken for documents", error)
+    lib.ok(error and error.exit_code == 64, f"{name} is refused as documents", error)
 if pa:
     error = raised(BpeValueError, tok.encode_batch, pa.chunked_array([["a", "b"], ["c", None]]))
-    lib.ok(error and error.document == 3, "a null of pyarrow, and which", error)
+    lib.ok(error and error.document == 3, "a null of pyarrow, and its index", error)
     for bad in pa.array([1]), pa.table({"a": ["b"]}):
-        lib.ok(raised(BpeValueError, tok.encode_batch, bad), f"{type(bad).__name__} is not taken for documents")
+        lib.ok(raised(BpeValueError, tok.encode_batch, bad), f"{type(bad).__name__} is refused as documents")
 
 _batch.BLOCK = 1 << 20
 for threads in 1, 2:

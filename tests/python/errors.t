@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Messages of the programs and the library, with their options as the package calls them; options that are no parameters stay.
+# Messages of the programs and the library name options as the package's parameters do; other options are not changed.
 import os
 import re
 import sys
@@ -77,7 +77,7 @@ ENCODING = {
 
 
 def cut(text):
-    """A stream of documents that breaks off."""
+    """A stream of documents that ends with an error."""
     yield from [text] * 200000
     raise KeyError
 
@@ -105,9 +105,9 @@ lib.ok(names - OTHERS == {*_errors.SAME}, "all parameters are known", names ^ OT
 
 SAME = ("cut -c1 makes a-b of it, -x and --verbose", "a -vector-like --jobsite", "x--invalid", "/tmp/-v 5", "-", "see -- -v--")
 for text in SAME:
-    lib.ok(_errors.in_python(text) == text, f"this stays: {text}", _errors.in_python(text))
+    lib.ok(_errors.in_python(text) == text, f"not changed: {text}", _errors.in_python(text))
 named = _errors.make_error("my -v 5.txt: byte 3: see -v", 65)
-lib.ok(str(named) == "my -v 5.txt: byte 3: see vocab_size=", "so do names of files", named)
+lib.ok(str(named) == "my -v 5.txt: byte 3: see vocab_size=", "file names are not changed", named)
 made = _errors.program_error(66, b"bpe-encode: a\xff: cannot open")
-lib.ok(str(made) == "a\udcff: cannot open", "and their bytes", made)
+lib.ok(str(made) == "a\udcff: cannot open", "nor are their bytes", made)
 sys.exit(lib.done())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tokenizer in processes that are forked or started anew, as the workers of a DataLoader are: the same ids, no warning.
+# Tokenizer in forked and spawned processes, such as the workers of a DataLoader: the same ids, no warning.
 import os
 import shutil
 import sys
@@ -44,7 +44,7 @@ def main():
     want = ids_of(tok)
     for method in ("fork", "spawn"):
         assert child(method, tok) == want, method
-    # Another thread encodes while this one forks. (Python 3.12 warns of threads in general then.)
+    # Another thread encodes while this one forks. (Then Python 3.12 warns about threads in general.)
     warnings.simplefilter("ignore", DeprecationWarning)
     stop = threading.Event()
     busy = threading.Thread(target=lambda: [ids_of(tok) for _ in iter(stop.is_set, True)])
@@ -98,7 +98,7 @@ for name in (sys.executable, "/usr/bin/python3", "python3.12", "python3.13", "py
         pythons.setdefault(os.path.realpath(out.split()[0]), (name, path))
 for name, path in pythons.values():
     code, _, err = lib.run([path, "-W", "error", "script.py"], timeout=120)
-    lib.ok(code == 0 and not err, f"{name}: processes that are forked, and started anew", err)
+    lib.ok(code == 0 and not err, f"{name}: forked and spawned processes", err)
 for name, path in pythons.values():
     if lib.run([path, "-c", "import torch"])[0] == 0:
         code, _, err = lib.run([path, "-W", "error:This process:DeprecationWarning", "loader.py"], timeout=120)

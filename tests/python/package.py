@@ -1,9 +1,9 @@
-"""package.py - for tests of the package, which works with the programs and the library in BUILD.
+"""package.py - functions for tests of the package, which uses the programs and the library in BUILD.
 
     import package
-    bpetools, np = package.load(), package.numpy("why numpy")
+    bpetools, np = package.load(), package.module("numpy")
 
-The test is skipped where the library cannot be loaded.
+The test is skipped if the library cannot be loaded.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ TEXT = "low low low lower lower newest newest newest newest"
 
 
 def load():
-    """The package, in an empty directory with tokenizer.json, made of TEXT."""
+    """Loads the package, in an empty directory with a tokenizer.json that is trained on TEXT."""
     if lib.sanitized():
         lib.skip_all("a library with AddressSanitizer cannot be loaded")
     lib.own_directory()
@@ -43,13 +43,13 @@ def module(name):
 
 
 def resident():
-    """The bytes of memory that this process has."""
+    """The resident memory of this process, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def growth(call, times):
-    """By how much memory grows by so many calls, after some."""
+    """The growth of memory during this number of calls, after some first ones."""
     for _ in range(times // 6):
         call()
     before = resident()
@@ -59,7 +59,7 @@ def growth(call, times):
 
 
 def raised(kind, call, *arguments, **options):
-    """The exception of this kind that a call raises, or None; any other ends the test."""
+    """The exception of this kind that a call raises, or None; any other exception ends the test."""
     try:
         call(*arguments, **options)
     except kind as error:
@@ -68,7 +68,7 @@ def raised(kind, call, *arguments, **options):
 
 
 def descendants():
-    """(pid, name) of the programs that this process has started, and these; the first is the first of them."""
+    """(pid, name) of the programs that this process has started, directly or indirectly, in the order of ps."""
     table = [line.split(None, 2) for line in lib.must("ps", "-eo", "pid,ppid,comm").decode().split("\n")[1:-1]]
     ours = {str(os.getpid())}
     for _ in range(5):

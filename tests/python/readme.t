@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# The examples of the package's README run, in order. Those that import what is not installed are skipped; words: only blocks that
-# import one of these, and what they need (for the Pythons of Ray and Spark).
+# Runs the examples of the package's README, in order. Examples that import a module that is not installed are skipped. With
+# arguments, examples that import ray, pyspark, datasets or transformers run only if these are among the arguments (for the Pythons
+# of Ray and Spark).
 import ast
 import importlib.util
 import os
@@ -17,7 +18,7 @@ NEEDS = {"to_transformers": "transformers", "encode_batch": "numpy", "encode_fil
 
 
 def needed(block):
-    """The modules that a block imports, or that its methods do."""
+    """The modules that a block imports, or that the methods it calls import."""
     found = {name for call, name in NEEDS.items() if call in block}
     for node in ast.walk(ast.parse(block)):
         if isinstance(node, ast.Import):
@@ -31,7 +32,7 @@ def main():
     wanted = set(sys.argv[1:])
     with open(os.path.join(lib.TOP, "pipelines", "python", "README"), encoding="utf-8") as f:
         blocks = re.findall(r"^```python\n(.*?)^```$", f.read(), re.M | re.S)
-    lib.ok(len(blocks) > 8, f"the examples were found ({len(blocks)})")
+    lib.ok(len(blocks) > 8, f"the examples are found ({len(blocks)})")
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         os.mkdir("data")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Shards by the package: those of bpe shard, of files and of documents; and of documents that come again after a kill.
+# Shards made with the package, from files and documents: equal to those of bpe shard, also after a kill and a restart.
 import collections
 import fcntl
 import json
@@ -27,7 +27,7 @@ tok = Tokenizer("tokenizer.json")
 
 
 def tree(top):
-    """What is in a directory: the bytes of each file, by its path."""
+    """The bytes of each file in a directory, by path."""
     return {
         os.path.relpath(os.path.join(path, name), top): lib.read(os.path.join(path, name))
         for path, _, names in os.walk(top)
@@ -36,7 +36,7 @@ def tree(top):
 
 
 def of_line(*options, docs=DOCS):
-    """What the command makes of the same documents."""
+    """The shards that bpe shard makes of the same documents."""
     shutil.rmtree("line", ignore_errors=True)
     lines = "".join(json.dumps({"text": doc, "id": name}) + "\n" for doc, name in zip(docs, NAMES))
     lib.must("bpe", "shard", "-m", "tokenizer.json", "-o", "line", "--jsonl", *options, data=lines.encode())
@@ -44,7 +44,7 @@ def of_line(*options, docs=DOCS):
 
 
 def same(directory, want):
-    """Equal, but for the tokenizer, which the package puts there, and where the text of documents is in other JSON."""
+    """Equal, except the tokenizer, which the package adds, and facts about the source's JSON in the manifest."""
 
     def plain(files):
         return {name: data for name, data in files.items() if name not in ("tokenizer.json", "manifest.json")}
@@ -53,11 +53,11 @@ def same(directory, want):
     return plain(got) == plain(want) and json.loads(got["manifest.json"])["checksum"] == checksum
 
 
-# ---- Whatever the documents are in ----
+# ---- Documents in any kind of sequence ----
 want = of_line("-n", "50000", "--eot=before", "--special=text")
 manifest = tok.shard(iter(DOCS), "plain", tokens=50000, eot="before")
-lib.ok(same("plain", want) and manifest["complete"], "documents of a generator: the shards of bpe shard")
-lib.ok(lib.read("plain/tokenizer.json") == lib.read("tokenizer.json"), "  with the tokenizer beside them")
+lib.ok(same("plain", want) and manifest["complete"], "documents from a generator: the shards of bpe shard")
+lib.ok(lib.read("plain/tokenizer.json") == lib.read("tokenizer.json"), "  and the tokenizer")
 tok.shard((doc.encode() for doc in DOCS), "bytes", tokens=50000, eot="before")
 lib.ok(tree("bytes") == tree("plain"), "documents as bytes: the same")
 rows = ({"text": doc, "name": name} for doc, name in zip(DOCS, NAMES))
@@ -65,37 +65,37 @@ tok.shard(
     rows, "rows", tokens=50000, eot="before", special="token", text="text", ids="name", table=True, format="raw", test=1
 )
 want = of_line("-n", "50000", "--eot=before", "--id=id", "--docs", "-f", "raw", "--test=1")
-lib.ok(same("rows", want), "rows with ids, special tokens, a shard for tests")
-lib.ok(not os.path.exists("rows/.work"), "  and nothing is left")
+lib.ok(same("rows", want), "rows with ids, special tokens, a test shard")
+lib.ok(not os.path.exists("rows/.work"), "  and no temporary files are left")
 
 
 class Untouched:
     def __iter__(self):
-        raise AssertionError("it was read")
+        raise AssertionError("a document was read")
 
 
 lib.ok(
     tok.shard(Untouched(), "plain", tokens=50000, eot="before") == manifest,
-    "of a complete directory no document is read",
+    "if a directory is complete, no document is read",
 )
 error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=40000, eot="before")
 lib.ok(
     error and error.exit_code == 64 and "begun with tokens=50000, now tokens=40000;" in str(error),
-    "  and other options are wrong",
+    "  other options are refused",
     error,
 )
 error = raised(BpeValueError, tok.shard, Untouched(), "plain", tokens=50000, eot="before", ids="id", text="text")
-lib.ok(error and "begun with ids=None, now ids='given';" in str(error), "  and ids where there were none", error)
+lib.ok(error and "begun with ids=None, now ids='given';" in str(error), "  ids are refused if there were none", error)
 error = raised(BpeValueError, tok.shard, collections.deque(DOCS + [""]), "plain", tokens=50000, eot="before")
 lib.ok(
     error and error.exit_code == 65 and "has 1500 documents, but now there are 1501" in str(error),
-    "  and another number of documents",
+    "  another number of documents is refused",
     error,
 )
 
 
 def dying():
-    """Those that encode are killed meanwhile."""
+    """Kills the encoders meanwhile."""
     for i, doc in enumerate(DOCS):
         yield doc
         if i == 1100:
@@ -109,17 +109,17 @@ def dying():
 error = raised(BpeError, tok.shard, dying(), "died", tokens=50000, eot="before", jobs=2)
 lib.ok(
     error and error.exit_code == 75 and "run the same command again" in str(error),
-    "where programs die, it is to be called again",
+    "if programs die, the error says to repeat the call",
     error,
 )
 tok.shard(iter(DOCS), "died", tokens=50000, eot="before")
-lib.ok(tree("died") == tree("plain"), "  and goes on")
+lib.ok(tree("died") == tree("plain"), "  which resumes")
 
-# ---- Documents that are none ----
+# ---- Sources that are not documents ----
 
 
 class Splits(dict):
-    """As DatasetDict."""
+    """Like DatasetDict."""
 
 
 class Split:
@@ -131,27 +131,27 @@ for label, source, options, want in (
     ("a dict of splits", Splits(train=Split()), {"text": "text"}, "a dict of splits; pass one of them, such as ds['train']"),
     ("a dict of columns", {"text": ["low"]}, {"text": "text"}, "pass one column of documents, such as docs['text']"),
     ("rows without a field", iter(rows), {}, "document 0 is a dict: name its field with the text, as text='body'"),
-    ("  where one is called text", iter(rows[2:]), {}, "as text='text'"),
+    ("  if one is called text", iter(rows[2:]), {}, "as text='text'"),
     ("a wrong field", iter(rows), {"text": "body"}, "document 2 has no field 'body'; its fields are 'id', 'text'"),
     ("  of ids", iter(rows), {"text": "body", "ids": "n"}, "document 2 has no field 'body'; its fields are 'id', 'text'"),
     ("fields of a text", iter(["low"]), {"text": "body"}, "document 0 is str, which has no fields"),
     ("no documents", iter([]), {}, "there are no documents"),
-    ("a separator that is not said", iter(DOCS), {"eot": True}, "eot=True: must be 'after' or 'before'"),
+    ("a separator without its place", iter(DOCS), {"eot": True}, "eot=True: must be 'after' or 'before'"),
 ):
     error = raised(BpeValueError, tok.shard, source, "none", **options)
     lib.ok(error and want in str(error) and not os.path.exists("none"), label, error)
     if "2 has" in want:
         lib.ok(error.document == 2, "  with its number")
 
-# ---- Two at a time ----
+# ---- Two processes at the same time ----
 os.mkdir("two")
 with open("two/.documents", "wb") as locked, warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     fcntl.flock(locked, fcntl.LOCK_EX)
     threading.Timer(0.5, fcntl.flock, (locked, fcntl.LOCK_UN)).start()
     tok.shard(iter(DOCS), "two", tokens=50000, eot="before")
-lib.ok([f"{os.getcwd()}/two: other processes work there; waiting for them"] == [str(w.message) for w in said], "two wait", said)
-lib.ok(tree("two") == tree("plain"), "  and make the same")
+lib.ok([f"{os.getcwd()}/two: other processes work there; waiting for them"] == [str(w.message) for w in said], "the second waits", said)
+lib.ok(tree("two") == tree("plain"), "  and makes the same shards")
 
 # ---- Files ----
 lib.write("bad.jsonl", '{"body":"low"}\n' * 3)
@@ -184,15 +184,15 @@ lib.ok(
     "files: the shards of bpe shard",
 )
 size = os.path.getsize("a.txt") + os.path.getsize("b.txt")
-lib.ok(told and told[-1] == (size, size), "  and progress is in bytes", told)
+lib.ok(told and told[-1] == (size, size), "  progress is in bytes", told)
 error = raised(BpeError, tok.shard, ["low lower\nnewest"], "none")
 lib.ok(
-    error and "iter(docs)" in str(error) and not os.path.exists("none"), "a list of documents is none of files", error
+    error and "iter(docs)" in str(error) and not os.path.exists("none"), "a list of documents is refused as file names", error
 )
 for options in ({"ids": "id"}, {"last": "none"}, {"dtype": "int8"}, {"special": "no"}):
     lib.ok(
         raised(BpeValueError, tok.shard, "a.txt", "none", **options) and not os.path.exists("none"),
-        f"  nor are {options} right",
+        f"  {options} are refused",
     )
 for source, want in (iter(["low"]), "begun with files, now documents"), ("a.txt", "documents, now file names; pass iter"):
     where = "files" if want[0] == "b" else "documents first"
@@ -202,9 +202,9 @@ for source, want in (iter(["low"]), "begun with files, now documents"), ("a.txt"
     lib.ok(error and want in str(error), f"  {want}", error)
 lib.write("a file", "")
 error = raised(BpeError, tok.shard, "a.txt", "a file")
-lib.ok(error and error.exit_code == 73 and "a file: cannot create" in str(error), "  a file is no directory", error)
+lib.ok(error and error.exit_code == 73 and "a file: cannot create" in str(error), "  a file is refused as directory", error)
 
-# ---- Two calls at a time: the second waits ----
+# ---- Two calls at the same time: the second waits ----
 begun, reads = threading.Event(), []
 
 
@@ -232,22 +232,22 @@ lib.ok(not os.path.exists("twice/.documents"), "  and nothing else is left")
 
 other = bpetools.train("a.txt", 260)
 error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
-lib.ok(error and "another tokenizer" in str(error), "another tokenizer is seen", error)
+lib.ok(error and "another tokenizer" in str(error), "another tokenizer is refused", error)
 
-# ---- Documents that come again after a kill ----
-# A process of its own makes them, waits until there are shards, which is when what has come is durable, and kills itself; the next one
-# goes on. What it must not read again is other text then.
-SCENES = {  # the last document, and options
+# ---- The same documents after a kill ----
+# A child process makes the documents, waits until there are shards, because the documents so far are durable then, and kills itself.
+# The next one resumes. It gets other text in place of documents that it must not read again.
+SCENES = {  # the document at which it dies, and options
     "in order": (1100, {"eot": "before"}),
     "ids": (1400, {"ids": True, "table": True}),
-    "for tests": (1200, {"test": 2, "ids": True, "eot": "after"}),
-    "a part for tests": (1200, {"test": 0.3}),
+    "test shards": (1200, {"test": 2, "ids": True, "eot": "after"}),
+    "a test fraction": (1200, {"test": 0.3}),
     "shuffled": (1200, {"shuffle": True, "special": "token", "eot": "before"}),
 }
 CHILD = """
 import os, signal, sys, time
 sys.argv = ["", "child"]
-exec(open({script!r}).read().partition("# ---- Whatever")[0].replace("package.load()", "__import__('bpetools._shards')"))
+exec(open({script!r}).read().partition("# ---- Documents in any")[0].replace("package.load()", "__import__('bpetools._shards')"))
 def documents(kill, skipped):
     for i, doc in enumerate(DOCS):
         if i == kill:
@@ -281,19 +281,19 @@ lib.ok({child.wait() for child in children} == {-signal.SIGKILL}, "all were kill
 done = []
 for n, (label, (kill, options)) in enumerate(SCENES.items()):
     manifest = json.loads(lib.read(f"killed {n}/manifest.json"))
-    last = {shard["split"]: shard["last"]["line"] - 1 for shard in manifest["shards"]}  # of each split
+    last = {shard["split"]: shard["last"]["line"] - 1 for shard in manifest["shards"]}  # in each split
     both = len(last) == 2 and min(last.values())
     complete = 0 if "shuffle" in options else both if options.get("test") == 0.3 else max(last.values())
     given = [[*map(int, line.split())] for line in lib.read(f"killed {n}/.documents").splitlines()]
     done.append(max(first for first, *_ in given if first <= complete))
-    lib.ok(not manifest["complete"] and (n > 2 or done[n] > 100), f"{label}: a part is done", done)
-    lib.ok(sum(given[-1][:2]) > complete and len(given) > 2, "  and more was given", given)
+    lib.ok(not manifest["complete"] and (n > 2 or done[n] > 100), f"{label}: some shards are made", done)
+    lib.ok(sum(given[-1][:2]) > complete and len(given) > 2, "  and more documents were passed", given)
 
-# ---- What are not the same documents ----
+# ---- Different documents ----
 
 
 class Rows:
-    """As a dataset has it."""
+    """Like a dataset, with skip."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -310,7 +310,7 @@ class Rows:
 
 
 def others(n, docs, want, label, names=NAMES):
-    """Other documents, of the n-th scene."""
+    """Resumes the n-th scene with other documents, which must be refused."""
     options = {**[*SCENES.values()][n][1], "tokens": 12000, "jobs": 2}
     if options.pop("ids", None):
         options["ids"] = names
@@ -323,24 +323,24 @@ same_order = "are not the same as when these shards were begun: give the same on
 shuffled = [*DOCS]
 RNG.shuffle(shuffled)
 error = others(0, Rows(shuffled), f"documents {done[0]} to ", "documents in another order")
-lib.ok(error and same_order in str(error) and error.document == done[0] == told[-1], "  are named", error)
+lib.ok(error and same_order in str(error) and error.document == done[0] == told[-1], "  the error names them", error)
 at = next(i for i in range(done[0], len(DOCS)) if DOCS[i] != DOCS[i + 1])
 swapped = [*DOCS[:at], DOCS[at + 1], DOCS[at], *DOCS[at + 2 :]]
-others(0, iter(swapped), same_order, "  so are two in another order")
+others(0, iter(swapped), same_order, "  two documents in another order")
 others(1, Rows(DOCS), same_order, "other ids", names=[*NAMES[1:], "x"])
 others(1, Rows([doc + " " for doc in DOCS]), same_order, "other text with the same ids")
-others(4, iter(shuffled), "documents 0 to ", "another order, where none are skipped")
+others(4, iter(shuffled), "documents 0 to ", "another order, if none are skipped")
 others(0, iter(DOCS[: done[0]]), "there are fewer documents than before", "fewer documents than were skipped")
-others(0, iter(DOCS[: done[0] + 2]), "there are fewer documents than before", "fewer than were given")
-others(0, Rows(DOCS[: done[0] + 2]), "there are fewer documents than before", "  seen by their number")
+others(0, iter(DOCS[: done[0] + 2]), "there are fewer documents than before", "fewer documents than were passed")
+others(0, Rows(DOCS[: done[0] + 2]), "there are fewer documents than before", "  detected by len")
 
-# ---- The same ones ----
+# ---- The same documents ----
 children = [start(f"killed {n}", options, -1, done[n]) for n, (_, options) in enumerate(SCENES.values())]
 children += [start(f"want {n}", options) for n, (_, options) in enumerate(SCENES.values())]
-lib.ok({child.wait() for child in children} == {0}, "they go on")
+lib.ok({child.wait() for child in children} == {0}, "all resume")
 for n, label in enumerate(SCENES):
     lib.ok(
         tree(f"killed {n}") == tree(f"want {n}"),
-        f"{label}: {done[n]} documents are not read again, and all is as it should be",
+        f"{label}: {done[n]} documents are not read again, and the shards are right",
     )
 sys.exit(lib.done())

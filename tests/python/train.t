@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Training by the package, and encoding files: what the commands make of the same text, whatever it is in; and what goes wrong.
+# Training and encoding files with the package: equal to the commands, for any kind of sequence; and errors.
 import json
 import os
 import pathlib
@@ -47,7 +47,7 @@ warnings.simplefilter("error")
 
 
 def of_line(*options, size=400):
-    """The tokenizer of bpe train."""
+    """The tokenizer that bpe train makes."""
     return lib.must("bpe", "train", "-v", str(size), *options).decode()
 
 
@@ -56,11 +56,11 @@ TEXT = of_line("--jsonl", "--no-special", "--add-special=" + lib.EOT, "docs.json
 TOKEN = of_line("--jsonl", "docs.jsonl")
 lib.ok(
     train_from_iterator(iter(DOCS), 400).to_str() == TEXT,
-    "a generator of documents with anything, in which special tokens are text",
+    "a generator of documents with arbitrary text, special tokens as text",
 )
 lib.ok(
     train_from_iterator([doc.encode() for doc in DOCS], 400, special="token").to_str() == TOKEN,
-    "a list of bytes, in which they are tokens",
+    "a list of bytes, special tokens as tokens",
 )
 columns = {
     "a numpy array": np and np.array(DOCS, object),
@@ -68,7 +68,7 @@ columns = {
 }
 for what, column in columns.items():
     if column is None:
-        lib.skip(what, "it is not installed")
+        lib.skip(what, "not installed")
     else:
         lib.ok(train_from_iterator(column, 400).to_str() == TEXT, what)
 told = []
@@ -101,10 +101,10 @@ with warnings.catch_warnings(record=True) as said:
     lib.ok(train_from_iterator(DOCS, 400, **options).to_str() == want, "options")
 lib.ok(
     any("min_count= left out" in str(w.message) for w in said) and said[0].filename == __file__,
-    "  and a remark is a warning",
+    "  and messages are warnings",
     said,
 )
-lib.ok(train_from_iterator([""], 257).vocab_size == 257, "an empty document is the vocabulary of bytes")
+lib.ok(train_from_iterator([""], 257).vocab_size == 257, "an empty document gives the vocabulary of bytes")
 
 # ---- Files ----
 os.mkdir("-d")
@@ -120,7 +120,7 @@ for i, name in enumerate(names):
 lib.write("list", "\n".join(names))
 lib.ok(
     train(names, 300).to_str() == lib.must("bpe", "train", "-v", "300", "--files-from=list").decode(),
-    "  and thousands of them",
+    "  thousands of files",
 )
 lib.ok(
     train("docs.jsonl", 400, jsonl="text", special="text", keep="kept").to_str() == TEXT and os.path.exists("kept/sum"),
@@ -155,11 +155,11 @@ if np:
             == lib.must("bpe-encode", "-m", "m.json", "--jsonl", *words, "docs.jsonl"),
             f"encode_files: {how}",
         )
-    lib.ok(ids.dtype == np.uint32 and len(tok.encode_files(os.devnull, "none.bin")) == 0, "  of nothing, too")
+    lib.ok(ids.dtype == np.uint32 and len(tok.encode_files(os.devnull, "none.bin")) == 0, "  an empty file, too")
     error = raised(BpeError, tok.encode_files, "docs.jsonl", "/proc/none", jsonl=True)
-    lib.ok(error and error.exit_code == 73, "  to where nothing can be", error)
+    lib.ok(error and error.exit_code == 73, "  to a place where no file can be made", error)
 
-# ---- What goes wrong ----
+# ---- Errors ----
 
 
 def fails(name, kind, exit_code, message, place, call, *arguments, **options):
@@ -177,10 +177,10 @@ lib.write("bad.jsonl", '{"text":"low"}\n{"text":low}\n')
 lib.write("bad.txt", b"low \xff")
 doc = "document 1"
 fails(
-    "no UTF-8 in a file", BpeValueError, 65, "invalid UTF-8 (0xFF)", ("bad.txt", 4, None, None), train, "bad.txt", 300
+    "invalid UTF-8 in a file", BpeValueError, 65, "invalid UTF-8 (0xFF)", ("bad.txt", 4, None, None), train, "bad.txt", 300
 )
 fails(
-    "no JSON in a file",
+    "invalid JSON in a file",
     BpeValueError,
     65,
     "bad.jsonl: line 2: ",
@@ -197,8 +197,8 @@ why = "no text is left: 9 lines"
 fails("a field that no line has", BpeValueError, 65, why, (None,) * 4, train, "body.jsonl", 300, jsonl=True, on_error="skip")
 if np:
     skip = {"jsonl": True, "on_error": "skip"}
-    fails("  for encode_files, too", BpeValueError, 65, why, (None,) * 4, tok.encode_files, "body.jsonl", "left.bin", **skip)
-    lib.ok(not os.path.exists("left.bin"), "  which makes no file")
+    fails("  with encode_files, too", BpeValueError, 65, why, (None,) * 4, tok.encode_files, "body.jsonl", "left.bin", **skip)
+    lib.ok(not os.path.exists("left.bin"), "  and makes no file")
 for none in ([], iter([])):
     fails("no documents", BpeValueError, 65, "there are no documents", (None,) * 4, train_from_iterator, none, 300)
 fails(
@@ -223,7 +223,7 @@ fails(
     300,
 )
 fails(
-    "no UTF-8 in bytes",
+    "invalid UTF-8 in bytes",
     BpeValueError,
     65,
     "byte 2: invalid UTF-8 (0xE9); invalid='replace'",
@@ -233,7 +233,7 @@ fails(
     300,
 )
 fails(
-    "no text",
+    "not a text",
     BpeValueError,
     64,
     "document 1 is NoneType",
@@ -242,10 +242,10 @@ fails(
     ["low", None],
     300,
 )
-fails("one text", BpeValueError, 64, "bpetools.train takes file names", (None,) * 4, train_from_iterator, "low", 300)
-fails("no field", BpeValueError, 65, "its fields are 'a'", (None, None, None, 0), train_from_iterator, [{"a": ""}], 300, text="b")
+fails("a single text", BpeValueError, 64, "bpetools.train takes file names", (None,) * 4, train_from_iterator, "low", 300)
+fails("a missing field", BpeValueError, 65, "its fields are 'a'", (None, None, None, 0), train_from_iterator, [{"a": ""}], 300, text="b")
 fails(
-    "one special token",
+    "a single special token",
     BpeValueError,
     64,
     "give a list",
@@ -255,7 +255,7 @@ fails(
     300,
     special_tokens="<s>",
 )
-lib.ok(raised(TypeError, train, "bad.txt", 300, fan_out="xargs"), "an option that there is not")
+lib.ok(raised(TypeError, train, "bad.txt", 300, fan_out="xargs"), "an unknown option")
 for invalid in ("replace", "skip"):
     lib.write("some.jsonl", '{"text":"a\\ud800b"}\n' * 9)
     want = lib.must("bpe", "train", "-v300", "--jsonl", f"--invalid={invalid}", "-fmerges", "some.jsonl")
@@ -294,7 +294,7 @@ def kill_it():
 
 
 before = os.listdir("/proc/self/fd"), threading.active_count()
-lib.ok(raised(Mine, train_from_iterator, endless(fail), 300), "what a generator raises is raised as it is")
+lib.ok(raised(Mine, train_from_iterator, endless(fail), 300), "an exception of a generator is passed on")
 lib.ok(
     raised(KeyboardInterrupt, train_from_iterator, endless(lambda: os.kill(os.getpid(), signal.SIGINT)), 300),
     "  and an interrupt",
@@ -302,7 +302,7 @@ lib.ok(
 error = raised(BpeError, train_from_iterator, endless(kill_it), 300)
 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 lib.ok(
-    error and error.exit_code == 137, "a program that is killed is an error, also where SIGPIPE would end all", error
+    error and error.exit_code == 137, "a killed program is an error, also with SIGPIPE set to its default", error
 )
 until = time.monotonic() + 5
 while descendants() and time.monotonic() < until:
@@ -328,7 +328,7 @@ while alive and time.monotonic() < until:
     alive = [
         pid for pid, _ in programs if lib.run(["ps", "-o", "stat=", "-p", str(pid)])[1].strip()[:1] not in (b"", b"Z")
     ]
-lib.ok(len(programs) >= 4 and not alive, "where this process is killed, all end", (programs, alive))
+lib.ok(len(programs) >= 4 and not alive, "if this process is killed, all programs end", (programs, alive))
 
 results = []
 worker = threading.Thread(target=lambda: results.append(train_from_iterator(DOCS, 400).to_str()))
@@ -337,11 +337,11 @@ stdout, sys.stdout, sys.stderr = sys.stdout, None, None
 made = train_from_iterator(DOCS, 400).to_str()
 sys.stdout, sys.stderr = stdout, sys.__stderr__
 worker.join()
-lib.ok([made] == results == [TEXT], "in two threads, without sys.stdout")
+lib.ok([made] == results == [TEXT], "two threads, without sys.stdout")
 
 
 def forking():
-    """A child that is forked meanwhile does not keep the text open."""
+    """Forks a child meanwhile, which must not keep the pipe of text open."""
     for i, doc in enumerate(DOCS):
         if i == 500:
             child.append(os.fork())
@@ -353,7 +353,7 @@ def forking():
 
 child = []
 begin = time.monotonic()
-lib.ok(train_from_iterator(forking(), 400).to_str() == TEXT and time.monotonic() - begin < 15, "beside a fork")
+lib.ok(train_from_iterator(forking(), 400).to_str() == TEXT and time.monotonic() - begin < 15, "training while a child runs")
 os.kill(child[0], signal.SIGKILL)
 os.waitpid(child[0], 0)
 sys.exit(lib.done())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The types of the package, by mypy: it is free of errors, programs that use it are, and wrong ones are not.
+# Type checks with mypy: the package and a right program pass, and wrong uses are errors.
 import os
 import sys
 
@@ -11,7 +11,7 @@ if lib.run([sys.executable, "-m", "mypy", "--version"])[0] or not package.module
     lib.skip_all("mypy or numpy is not installed")
 
 MYPY = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={os.getcwd()}/cache"]
-MYPY += ["--disable-error-code=import-not-found"]  # of transformers and others, which need not be installed
+MYPY += ["--disable-error-code=import-not-found"]  # transformers and others may not be installed
 RIGHT = """
 import pickle
 from pathlib import Path
@@ -44,12 +44,12 @@ def check(*arguments):
 
 
 code, out = check("-p", "bpetools")
-lib.ok(code == 0, "mypy --strict takes the package", out)
+lib.ok(code == 0, "mypy --strict accepts the package", out)
 lib.write("right.py", RIGHT)
 code, out = check("right.py")
 lib.ok(code == 0, "  and a program that uses it", out)
 lib.write("wrong.py", "from bpetools import Tokenizer\ntok = Tokenizer('a')\n" + "".join(f"{line}\n" for line in WRONG))
 code, out = check("wrong.py")
 found = [line.rpartition("[")[2].rstrip("]") for line in out.splitlines() if ": error:" in line]
-lib.ok(code == 1 and found == [*WRONG.values()], "  and sees what is wrong", out)
+lib.ok(code == 1 and found == [*WRONG.values()], "  and finds wrong uses", out)
 sys.exit(lib.done())

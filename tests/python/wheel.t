@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# The wheels of `make wheel` (in WHEELS; make check-wheel): what is in them, and that they work where there is nothing else, by all
-# Pythons that are here. IMAGE=1: also in a minimal Debian; TWICE=1: a second build, in another directory, makes the same bytes.
+# The wheels of `make wheel` (in WHEELS; make check-wheel): their contents, and that they work in empty environments, with all
+# installed versions of Python. IMAGE=1: also in a minimal Debian; TWICE=1: a second build, in another directory, makes the same bytes.
 import email.parser
 import glob
 import hashlib
@@ -18,7 +18,7 @@ import lib
 
 WHEELS = os.environ.get("WHEELS")
 if not WHEELS:
-    lib.skip_all("make check-wheel has made wheels")
+    lib.skip_all("needs wheels; run make check-wheel")
 lib.own_directory()
 VERSION = re.search(r"^VERSION := (\S+)$", lib.read(lib.TOP + "/Makefile").decode(), re.M)[1]
 INFO, DATA = f"bpetools-{VERSION}.dist-info/", f"bpetools-{VERSION}.data/"
@@ -30,11 +30,11 @@ lib.ok([kind and kind[1] for kind in kinds] == ["many", "musl"], "there are two 
 many, musl = paths
 print(f"# {os.path.getsize(many)} and {os.path.getsize(musl)} bytes")
 
-# ---- What is in them ----
+# ---- Contents ----
 
 
 def tree(top, under=""):
-    """Files and whether they can be executed."""
+    """Files, and whether they are executable."""
     return {os.path.relpath(os.path.join(place, name), top): bool(os.stat(os.path.join(place, name)).st_mode & 0o100)
             for place, _, names in os.walk(os.path.join(top, under)) for name in names}
 
@@ -49,15 +49,15 @@ for path in paths:
         modes = {i.filename: bool(i.external_attr >> 16 & 0o100) for i in z.infolist()}
         got = {"bin/" + name.removeprefix(DATA + "scripts/") if name.startswith(DATA + "scripts/") else name.removeprefix(DATA + "data/"): can_run
                for name, can_run in modes.items() if name.startswith(DATA)}
-        lib.ok(got == want, f"{kind}: what `make install` installs, with its modes", sorted(set(got.items()) ^ set(want.items())))
+        lib.ok(got == want, f"{kind}: the files that `make install` installs, with their modes", sorted(set(got.items()) ^ set(want.items())))
         sources = {f"bpetools/{name}" for name in os.listdir(lib.TOP + "/pipelines/python/bpetools") if name.endswith((".py", ".typed"))}
         inside = {name for name in modes if name.startswith("bpetools/")}
-        lib.ok(inside == sources | ({LIBRARY} if path == many else set()), f"{kind}: the package, and the library in one of them",
+        lib.ok(inside == sources | ({LIBRARY} if path == many else set()), f"{kind}: the package, and the library only for glibc",
                sorted(inside ^ sources))
         metadata = email.parser.Parser().parsestr(z.read(INFO + "METADATA").decode())
         files = metadata.get_all("License-File")
         lib.ok(metadata["Version"] == VERSION and "LICENSE" in files and {INFO + "licenses/" + name for name in files} <= set(modes),
-               f"{kind}: its version, and the licenses that it names", files)
+               f"{kind}: its version and licenses", files)
         bom = json.loads(z.read(INFO + "sboms/bpetools.cdx.json"))
         names = {c["name"] for c in bom["components"]}
         lib.ok({"glibc", "libzstd", "zlib", "pcre2"} <= names and all(f"licenses/{name}.txt" in files for name in names),
@@ -65,23 +65,23 @@ for path in paths:
         contents = {c["name"]: c["hashes"][0]["content"] for c in bom["metadata"]["component"]["components"]}
         made = {(LIBRARY if name.startswith("lib/") else DATA + "scripts/" + name.removeprefix("bin/")): content for name, content in contents.items()}
         lib.ok(all(hashlib.sha256(z.read(name)).hexdigest() == content for name, content in made.items()) and len(made) >= 10 + (path == many),
-               f"{kind}: the bill of materials is about these files", made)
+               f"{kind}: the bill of materials describes these files", made)
         try:
             from cyclonedx.schema import SchemaVersion
             from cyclonedx.validation.json import JsonStrictValidator
 
             problem = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bom))
-            lib.ok(problem is None, f"{kind}: CycloneDX's schema takes it", problem)
+            lib.ok(problem is None, f"{kind}: it is valid by CycloneDX's schema", problem)
         except ImportError:
-            lib.skip(f"{kind}: CycloneDX's schema takes it", "cyclonedx-python-lib is not installed")
+            lib.skip(f"{kind}: it is valid by CycloneDX's schema", "cyclonedx-python-lib is not installed")
         traces = [name for name in modes if lib.TOP.encode() in z.read(name) or os.path.realpath(WHEELS).encode() in z.read(name)]
-        lib.ok(not traces, f"{kind}: no directory of this machine is in any file", traces)
+        lib.ok(not traces, f"{kind}: no file contains a directory of this machine", traces)
         z.extractall(kind)
 programs = sorted(name for name in want if name.startswith("bin/"))
 dynamic = [name for name in programs if b"INTERP" in lib.must("readelf", "-lW", f"musllinux/{DATA}scripts/{name[4:]}")]
-lib.ok(not dynamic, "the programs need no loader and no library", dynamic)
+lib.ok(not dynamic, "the programs are static", dynamic)
 symbols = {line.split()[-1] for line in lib.must("nm", "-D", "--defined-only", f"manylinux/{LIBRARY}").decode().splitlines()}
-lib.ok(symbols and all(s.startswith("bpe_") for s in symbols), "the library shows its functions alone", sorted(symbols))
+lib.ok(symbols and all(s.startswith("bpe_") for s in symbols), "the library exports only its functions", sorted(symbols))
 code, out, err = lib.run(["auditwheel", "show", many]) if shutil.which("auditwheel") else (None, b"", "")
 if code is None:
     lib.skip("auditwheel agrees", "auditwheel is not installed")
@@ -89,7 +89,7 @@ else:
     tag = re.search(r"manylinux_\w+", os.path.basename(many))[0]
     lib.ok(f'platform tag: "{tag}"' in " ".join(out.decode().split()), "auditwheel agrees", out.decode() + err)
 
-# ---- Where there is nothing else ----
+# ---- Empty environments ----
 
 lib.write("a.txt", lib.text(1, 200000))
 lib.must("bpe", "train", "-v", "700", "-o", "want.json", "a.txt")
@@ -108,7 +108,7 @@ def same(path, expected):
 
 
 def works(where, run):
-    """run(WORD...): a command there, in this directory."""
+    """run(WORD...) runs a command in the environment, in this directory."""
     for path in ("got.json", "got.ids"):
         if os.path.exists(path):
             os.unlink(path)
@@ -131,7 +131,7 @@ def imports(where, run, python):
 
 
 def pythons():
-    """By version: those of pyenv, on PATH and of the system, from 3.9 on."""
+    """Pythons of pyenv, on PATH and of the system, from 3.9 on, by version."""
     found = {}
     for path in [*glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3")), *filter(None, map(shutil.which, [f"python3.{n}" for n in range(9, 20)])),
                  "/usr/bin/python3"]:
@@ -156,20 +156,20 @@ for (major, minor), python in pythons():
     imports(name, run, "python")
     shutil.rmtree("venv")
 
-# The programs are one file, which the others start by their names.
+# The programs are one file, bpe, which the others start with their names.
 scripts = os.path.abspath(f"musllinux/{DATA}scripts")
 for name in os.listdir(scripts):
     os.chmod(f"{scripts}/{name}", 0o755)
 os.mkdir("alone")
 shutil.copy(f"{scripts}/bpe-count", "alone")
 code, _, err = lib.run(["alone/bpe-count"])
-lib.ok((code, err) == (127, "bpe-count: cannot run bpe in the same directory; reinstall bpetools\n"), "a program without bpe says so", err)
+lib.ok((code, err) == (127, "bpe-count: cannot run bpe in the same directory; reinstall bpetools\n"), "a program without bpe reports that", err)
 os.symlink(f"{scripts}/bpe-count", "alone/linked")
 code, out, err = lib.run(["alone/linked", "--version"], env={})
-lib.ok(code == 0 and out.startswith(f"bpe-count {VERSION} ".encode()), "a link to a program is that program", err)
+lib.ok(code == 0 and out.startswith(f"bpe-count {VERSION} ".encode()), "a link to a program works", err)
 lib.ok(sum(os.path.getsize(path) for path in paths) < 6 << 20, "the wheels are small", [os.path.getsize(path) for path in paths])
 
-# The programs of the other wheel in a root directory that has nothing else: no library, no shell.
+# The programs of the other wheel in a root directory with nothing else: no library, no shell.
 if os.geteuid() == 0:
     shutil.copytree(f"musllinux/{DATA}data", "root")
     shutil.copytree(scripts, "root/bin")
@@ -213,13 +213,13 @@ if os.environ.get("IMAGE") and shutil.which("mmdebstrap") and os.geteuid() == 0:
     works("a minimal Debian", slim)
     imports("a minimal Debian", slim, "python")
 else:
-    lib.skip("a minimal Debian", "IMAGE=1 makes one, if there is mmdebstrap, and root calls it")
+    lib.skip("a minimal Debian", "needs IMAGE=1, mmdebstrap and root")
 
 # ---- Two builds ----
 
 if os.environ.get("TWICE"):
     subprocess.run(["git", "clone", "-q", lib.TOP, "again"], check=True)
-    for name in ("Makefile", "cmd", "common", "pipelines", "man", "tests/venv.sh"): # as they are here, committed or not
+    for name in ("Makefile", "cmd", "common", "pipelines", "man", "tests/venv.sh"): # the present state, committed or not
         lib.must("cp", "-r", "-T", f"{lib.TOP}/{name}", f"again/{name}")
     code, out, err = lib.run(["make", "-s", "-j2", "-C", "again", "wheel", "BUILD=elsewhere"])
     for path in paths:
