@@ -67,7 +67,7 @@ static int run_convert(struct sharder *s, struct err *e)
     int rc = shard_convert(&c, &was_complete, e);
     progress_end(&s->progress);
     if (was_complete)
-        program_note(NAME, "%s: was complete already", o->dir);
+        program_note(NAME, "%s: is already complete", o->dir);
     if (rc || fd_close_stdout(e))
         return -1;
     return 0;
@@ -160,7 +160,7 @@ static int run(void *ctx, struct err *e)
     int rc = shard_pipeline_finish(s->pipeline, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
     if (rc == 0 && shard_pipeline_progress(s->pipeline).was_complete)
-        program_note(NAME, "%s: was complete already", o->dir);
+        program_note(NAME, "%s: is already complete", o->dir);
     else if (rc == 0)
         note_skipped(s);
     if (rc || fd_close_stdout(e))

@@ -22,7 +22,7 @@ struct shard_convert_options {
     struct shard_plan plan; /* only format, dtype, name, shard_tokens, last, docs and sha256 count */
     const char *software;
     uint64_t memory; /* as for sharding: less memory means more frequent commits */
-    bool resume;     /* a conversion that is complete already is not an error */
+    bool resume;     /* a conversion that is already complete is not an error */
     int (*published)(void *ctx, const struct manifest_shard *s, struct err *e); /* called for each shard; may be NULL */
     void (*on_progress)(void *ctx, uint64_t tokens, uint64_t all);              /* ids read so far; may be NULL */
     void *ctx;

@@ -260,18 +260,18 @@ done
 bpe-shard -o part -n 10k --resume t.tok >>part.jsonl
 is "$? $(diff -r part npy)" "0 " "--resume: the same shards as without the cut"
 same part.jsonl npy.jsonl "  and each shard was reported once"
-is "$(bpe-shard -o part -n 10k --resume t.tok 2>&1)" "bpe-shard: part: was complete already" "--resume in a complete directory does nothing"
+is "$(bpe-shard -o part -n 10k --resume t.tok 2>&1)" "bpe-shard: part: is already complete" "--resume in a complete directory does nothing"
 
 # ids other than those the directory was made from
 again() {
     bpe-shard -o part -n 10k --resume
 }
 also=(-m m.json -b 100K)
-is "$(bpe-chunk "${also[@]}" t.txt | bpe-encode -m m.json --eot=after | again 2>&1)" "bpe-shard: part: was complete already" \
+is "$(bpe-chunk "${also[@]}" t.txt | bpe-encode -m m.json --eot=after | again 2>&1)" "bpe-shard: part: is already complete" \
     "  also with another run over the same text"
 gzip -k t.txt
 is "$(bpe-chunk "${also[@]}" - <t.txt | sed '/^\xff1P/d' | bpe-encode -m m.json --eot=after | again 2>&1)" \
-    "bpe-shard: part: was complete already" "  and without the promise of the text"
+    "bpe-shard: part: is already complete" "  and without the promise of the text"
 bpe-chunk t.txt | bpe-count | bpe-sum | bpe-merge -v 401 >m401.json
 bpe-chunk -m m401.json t.txt | bpe-encode -m m401.json --eot=after >other.tok
 fails 65 "*part: was begun with ids of model * these are of *" again <other.tok

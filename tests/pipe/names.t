@@ -67,7 +67,7 @@ shards
 bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
 is "$? $(cat err)" "0 " "shard"
 bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
-is "$? $(cat err)" "0 bpe-shard: ./-out: was complete already" "  is complete"
+is "$? $(cat err)" "0 bpe-shard: ./-out: is already complete" "  is complete"
 done_as "  as the pipeline does" want ./-out
 printf '{"text": "a b c d"}\n' >./-a.jsonl
 bpe shard -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err

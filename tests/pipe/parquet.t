@@ -238,7 +238,7 @@ for _ in 1 2; do
     is "$?" 0 "shard --jsonl --parquet: succeeds" || sed 's/^/# /' err
     same want.ids both/train.bin "  the ids of all files, in order"
 done
-is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, only the modification times were compared" \
+is "$(cat err)" "bpe-shard: both: is already complete; of Parquet files, only the modification times were compared" \
     "the same command again: what was compared"
 cp -p more.jsonl other.jsonl
 both=(-m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet)

@@ -230,12 +230,12 @@ fails 73 "bpe shard: file/D: cannot create: Not a directory" bpe shard -m m.json
 fails 64 "bpe-shard: R: was made with another value of -n; *" bpe shard -m m.json -o R -f raw -n 300001 "${all[@]}"
 is "$(find R -name '.*')" "" "a directory that is complete stays as it was"
 bpe shard -m m.json -o R -f raw -n $N "${all[@]}" >out 2>err
-is "$? $(cat out err)" "0 bpe-shard: R: was complete already" "the same command again: nothing to do"
+is "$? $(cat out err)" "0 bpe-shard: R: is already complete" "the same command again: nothing to do"
 again() {
     bpe shard -m m.json -o R -f raw -n $N "$@"
 }
 cp -rp R before.R
-is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: was complete already" "  however many processes there are"
+is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: is already complete" "  however many processes there are"
 bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 999 >m999.json
 fails 64 "bpe shard: R: was begun with ids of model *, but these are of *; *remove it to start over" again -m m999.json "${all[@]}"
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --eot; *" again --eot=after "${all[@]}"
@@ -255,16 +255,16 @@ fails 65 "bpe shard: R was made of $(cat large.txt small.txt kept.txt | wc -c) b
 mv kept.txt b.txt
 touch -r m.json b.txt
 is "$(again "${all[@]}" 2>&1) $(diff -r R before.R) $(stat -c '%n %s %Y' R R/* | diff - <(cd before.R && stat -c '%n %s %Y' ../R ../R/* | sed 's,^../,,'))" \
-    "bpe-shard: R: was complete already  " "  and the directory is as it was"
+    "bpe-shard: R: is already complete  " "  and the directory is as it was"
 gzip -k small.txt
 rm -rf D
 bpe shard -m m.json -o D small.txt.gz >/dev/null
-is "$(bpe shard -m m.json -o D small.txt.gz 2>&1)" "bpe-shard: D: was complete already" "a compressed file: nothing to do"
+is "$(bpe shard -m m.json -o D small.txt.gz 2>&1)" "bpe-shard: D: is already complete" "a compressed file: nothing to do"
 touch small.txt.gz
 fails 65 "bpe shard: small.txt.gz: changed since *" bpe shard -m m.json -o D small.txt.gz
 rm -rf D
 bpe shard -m m.json -o D <b.txt >/dev/null
-is "$(bpe shard -m m.json -o D <b.txt 2>&1)" "bpe-shard: D: was complete already; standard input was not read" "standard input: it says what was not compared"
+is "$(bpe shard -m m.json -o D <b.txt 2>&1)" "bpe-shard: D: is already complete; standard input was not read" "standard input: it says what was not compared"
 
 # begun: D, of which something is missing.
 begun() {
@@ -348,7 +348,7 @@ is "$(bpe shard --list=D)" "$(bpe-shard --list D)" "--list"
 bpe shard -m m.json -o C --eot=after b.txt >out
 bpe shard --convert --resume -o C1 -n 20000 C >out && bpe-shard --convert -o C2 -n 20000 C >lines
 is "$? $(diff -r C1 C2) $(diff out lines)" "0  " "--convert, also with --resume"
-is "$(bpe shard --convert -o C1 -n 20000 -- C 2>&1)" "bpe-shard: C1: was complete already" "  and again"
+is "$(bpe shard --convert -o C1 -n 20000 -- C 2>&1)" "bpe-shard: C1: is already complete" "  and again"
 fails 64 "bpe-shard: --check and --list exclude each other" bpe shard --check D --list D
 fails 64 "bpe shard: unknown option --tokns=5; did you mean --tokens? *" bpe shard -m m.json -o E --tokns=5 b.txt
 

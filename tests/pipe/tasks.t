@@ -238,7 +238,7 @@ tasks shard E -o S -n 1M >lines
 diff -r want S
 ok $? "the shards of the plain line"
 is "$(wc -l <lines)" "$(find S -name '*.npy' | wc -l)" "a line for each"
-fails 0 "bpe-shard: */S: was complete already" tasks shard E -o S -n 1M
+fails 0 "bpe-shard: */S: is already complete" tasks shard E -o S -n 1M
 fails 64 "bpe tasks: E: its tasks make tokens; use bpe tasks shard" tasks train E -v 1000
 fails 64 "bpe tasks: D: its tasks make counts; use bpe tasks train" tasks shard D -o S
 fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \

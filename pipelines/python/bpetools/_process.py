@@ -220,7 +220,7 @@ class Program:
         for line in self.lines:
             if b": no text is left: " in line:
                 raise program_error(65, line)
-            if b": resuming " not in line and b": was complete already" not in line:
+            if b": resuming " not in line and b": is already complete" not in line:
                 warn(in_python(line.decode("utf-8", "replace").partition(": ")[2]))
         return b"".join(self.output)
 
