@@ -160,7 +160,7 @@ static size_t lines_of(const char *text)
 static void test_terminal(void)
 {
     const char *text = report_for(79, 0, N);
-    tap_ok(strstr(text, "waiting before it") && strstr(text, " run") && strstr(text, "43 % of a.txt, 57 s left\n"),
+    tap_ok(strstr(text, "input queue") && strstr(text, " run") && strstr(text, "43 % of a.txt, 57 s left\n"),
            "80 columns: waiting data, and progress");
     tap_ok(!strstr(text, "RSS") && !strstr(text, "MB/s"), "memory and MB/s are omitted");
     tap_ok(strstr(text, "all of it, in two\nlines\n") != NULL, "a verdict goes into the next line");

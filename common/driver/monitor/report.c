@@ -225,7 +225,7 @@ static const struct {
     const char *title;
     int width, drop;
 } columns[COLUMNS] = {
-    [STAGE] = {"stage", 2, 0}, [N] = {"n", 5, 5},          [WAITING] = {"waiting before it", 19, 0},
+    [STAGE] = {"stage", 2, 0}, [N] = {"n", 5, 5},          [WAITING] = {"input queue", 19, 0},
     [IN] = {"in MB/s", 9, 2},  [OUT] = {"out MB/s", 9, 3}, [CPU] = {"CPU %", 6, 0},
     [RSS] = {"RSS", 9, 1},     [INPUT] = {"input", 6, 0},  [OUTPUT] = {"output", 7, 0},
     [DISK] = {"disk", 5, 6},   [RUN] = {"run", 4, 0},      [OTHER] = {"other", 6, 4},
