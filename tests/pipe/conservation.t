@@ -79,7 +79,7 @@ same out want.json "  with the identical model"
 rmdir attempt
 bpe-chunk --inline good.txt | parallel --pipe --block 64K -N1 ./dies-once 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
-refused 75 "good.txt: bytes *-* were never counted; run the pipeline again, *" "a killed worker without --retries"
+refused 75 "good.txt: bytes *-* were never counted; run the pipeline again: *" "a killed worker without --retries"
 bpe-chunk --inline -b 32K good.txt | parallel --pipe --block 64K ./half 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
 is "$([ $status -eq 65 ] || [ $status -eq 75 ]; echo $?) $(wc -c <out)" "0 0" "workers whose output is cut off" || sed 's/^/# /' err
