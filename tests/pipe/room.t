@@ -47,7 +47,7 @@ def little_room(base, command, place, kilobytes, all_of_it):
     leave_room(place, kilobytes)
     run.start({})
     leave_room(place, 8000)
-    bad = again(run, run.wrong(CANNOT, "No space left on device|remaining disk space|needs room"))
+    bad = again(run, run.wrong(CANNOT, "No space left on device|remaining disk space|needs space"))
     run.remove()
     return f"{kilobytes} kB for {'all' if all_of_it else 'temporary files'}: {bad}" if bad else ""
 
@@ -55,7 +55,7 @@ def little_room(base, command, place, kilobytes, all_of_it):
 def little_limit(base, command, limit):
     run = everyday.Run(base, command, os.getcwd())
     run.start({}, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-    bad = again(run, run.wrong(CANNOT | command.statuses, "[Ff]ile too large|needs room"))
+    bad = again(run, run.wrong(CANNOT | command.statuses, "[Ff]ile too large|needs space"))
     run.remove()
     return f"files of {limit} bytes: {bad}" if bad else ""
 
