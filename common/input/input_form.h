@@ -23,7 +23,7 @@ struct reading;
     FIELD(JSONL, jsonl, 1, 0, "JSON Lines; the text is the string at FIELD (default text; a.b nests)", "text", \
           __VA_ARGS__) \
     FLAG(WET, wet, 3, 0, "WET files (WARC): the text of each conversion record is a document", __VA_ARGS__) \
-    FLAG(FE, fe, 4, 0, "each document ends with a byte FE, and may have any text, NUL bytes too", __VA_ARGS__)
+    FLAG(FE, fe, 4, 0, "each document ends with a byte FE, so its text may contain NUL bytes", __VA_ARGS__)
 /* clang-format on */
 
 #define INPUT_FORM_NUMBER(ID, name, number, ...) FORM_##ID = (number),

@@ -17,7 +17,7 @@ static int check(void *options, struct err *e)
     if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
         return -1;
     if (o->normalizer && o->model)
-        return err_set(e, EX_USAGE, "--normalize and -m exclude each other: the model determines it");
+        return err_set(e, EX_USAGE, "--normalize and -m exclude each other; the model determines the normalization");
     if (o->no_special && o->special.n)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
     if ((o->pattern && !pattern_named(o->pattern, e)) ||
@@ -73,7 +73,7 @@ static const struct option_row rows[] = {
      OPTION_TO(FLAG, struct chunk_options, no_special)},
     {0, "normalize", "FORM", "normalize the text between special tokens first: none (default) or nfc",
      OPTION_TO(CHOICE, struct chunk_options, normalizer), .words = normalizer_names},
-    {'b', "block", "SIZE", "cut pieces of about SIZE (default: depends on the input)",
+    {'b', "block", "SIZE", "split the text into pieces of about SIZE (default: depends on the input)",
      OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
     {0, "dealt", NULL,
      "write records for a program that distributes them one at a time, not\n"
@@ -87,8 +87,8 @@ static const struct option_row rows[] = {
     {0, "only", "FILE", "read only the ranges of FILEs that FILE lists (from --missing)",
      OPTION_TO(TEXT, struct chunk_options, only)},
     {0, "input-status", "FD",
-     "regard standard input as complete only if descriptor FD then gives a\n"
-     "zero byte: for a program that also starts the writer of the input",
+     "treat standard input as complete only if descriptor FD then delivers a\n"
+     "zero byte; for a program that also starts the writer of the input",
      OPTION_TO(COUNT, struct chunk_options, status), OPTION_GIVEN(struct chunk_options, has_status),
      .check = check_status},
     {0},

@@ -4,7 +4,7 @@
 #include "base/io/fd.h"
 #include "pretok/pattern.h"
 
-/* -p is checked later, with the model: by then the output is known, so that a reader of records receives the error. */
+/* -p is checked later, with the model: by then the output is known, so a reader of records can receive the error. */
 static int check(void *options, struct err *e)
 {
     const struct encode_options *o = options;
@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
      "write one separator before or after each document, instead of those in\n"
      "the text; none (default): only those in the text",
      OPTION_TO(CHOICE, struct encode_options, eot), .words = eots},
-    {0, "eot-token", "TOKEN", "the separator (default: <|endoftext|> or similar, or the only one)",
+    {0, "eot-token", "TOKEN", "separator (default: <|endoftext|> or similar, or the only special token)",
      OPTION_TO(TEXT, struct encode_options, eot_token)},
     {0, "special", "WHAT",
      "special tokens in the text: token (they become their ids; default), text\n"

@@ -13,7 +13,7 @@ static int check(void *options, struct err *e)
                        (unsigned long long)o->vocab_size, INT32_MAX);
     const struct model_format *f = o->format = model_format_at(o->format_number);
     if (f->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes several files; name a directory for them with -o", f->name);
+        return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", f->name);
     if (o->special == MERGE_SPECIAL_FIRST && f->special_apart)
         return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
     if (o->special != MERGE_SPECIAL_BY_FORMAT && !f->has_ids)
@@ -41,7 +41,7 @@ static int check_add_special(const char *token, void *options, struct err *e)
 static const char *const ties[] = {"hf", "lex", "id", NULL};
 
 static const struct option_row rows[] = {
-    {'v', "vocab-size", "N", "the vocabulary size: special tokens, 256 bytes and merges together",
+    {'v', "vocab-size", "N", "the vocabulary size, including special tokens and the 256 bytes",
      OPTION_TO(COUNT, struct merge_options, vocab_size), OPTION_GIVEN(struct merge_options, has_vocab_size)},
     {0, "tie", "RULE",
      "which of equally frequent pairs to merge first: hf (default), the\n"
@@ -54,9 +54,7 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, min_frequency)},
     {0, "max-token-length", "N", "make no tokens of N bytes or more (except pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
-    {0, "add-special", "TOKEN",
-     "add a special token, which was not looked for in the text, to those of\n"
-     "the sum; repeat for several",
+    {0, "add-special", "TOKEN", "add a special token that bpe-chunk did not look for; repeat for several",
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},

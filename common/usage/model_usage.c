@@ -9,11 +9,11 @@ static int check(void *options, struct err *e)
     struct model_options *o = options;
     o->format = model_format_at(o->format_number);
     if (o->n_files > 1)
-        return err_set(e, EX_USAGE, "one model at a time; name one of GPT-2's two files, or their directory");
+        return err_set(e, EX_USAGE, "give only one model; for GPT-2, name one of its two files or their directory");
     if (o->info && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
     if (o->format->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes several files; name a directory for them with -o", o->format->name);
+        return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", o->format->name);
     if (o->has_form && (o->info || !o->format->has_merge_forms))
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
@@ -33,8 +33,8 @@ static const struct option_row rows[] = {
     {'p', "pattern", "NAME", "the pattern (see bpe-chunk), for a model that does not specify it",
      OPTION_TO(TEXT, struct model_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]",
-     "a special token, for a .tiktoken file without a PATH.json; its id is ID,\n"
-     "or the next after all others",
+     "a special token, for a .tiktoken file without a PATH.json; ID defaults\n"
+     "to the largest id plus 1",
      OPTION_TO(TEXTS, struct model_options, special)},
     OUTPUT_OPTION(struct model_options, path),
     {0},

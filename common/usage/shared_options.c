@@ -30,7 +30,7 @@ int shared_options_special(struct option_texts *list, const char *option, struct
     return 0;
 }
 
-/* Whether token ends as in `<|pad|>=5`, which gives a model's token its id; *id is then the `=5`. */
+/* Whether token ends with an id, as in `<|pad|>=5`; *id is then `=5`. */
 static bool has_id(const char *token, const char **id)
 {
     const char *sign = strrchr(token, '=');

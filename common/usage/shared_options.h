@@ -13,7 +13,7 @@ enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };
     {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken", \
      OPTION_TO(TEXT, owner, field)}
 #define DTYPE_OPTION(owner, field) \
-    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", \
+    {'d', "dtype", "TYPE", "u16 (default if all ids fit) or u32", \
      OPTION_TO(CHOICE, owner, field), .words = shared_options_dtypes, .first = DTYPE_2_BYTES}
 #define OUTPUT_OPTION(owner, field) \
     {'o', "output", "PATH", "write to PATH (default standard output)", OPTION_TO(OUTPUT, owner, field)}
@@ -28,8 +28,7 @@ unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
  * is a repetition. -1 with EX_USAGE. */
 int shared_options_special(struct option_texts *list, const char *option, struct err *e);
 
-/* Checks special tokens of a model that is to be trained: each is neither a list of tokens nor has an id (`<|pad|>=5`).
- * -1 with EX_USAGE. */
+/* Checks special tokens for training: none may be a list of tokens, or have an id (`<|pad|>=5`). -1 with EX_USAGE. */
 int shared_options_new_special(const struct option_texts *list, const char *option, struct err *e);
 
 /* Checks that a model (-m) was given. -1 with EX_USAGE. */

@@ -45,10 +45,10 @@ struct source_options { /* zeroed: no option was given */
 #define SOURCE_ID(owner, id) \
     {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD", OPTION_TO(TEXT, owner, id)}
 
-/* becomes: what happens to such a byte, as a phrase for the help text. */
+/* becomes: what happens to an invalid byte, as a phrase for the help text. */
 #define INVALID_OPTION(owner, o, becomes) \
     {0, "invalid", "WHAT", \
-     "invalid UTF-8: error (default), replace by U+FFFD, skip,\nor bytes: each such byte " becomes, \
+     "invalid UTF-8: error (default), replace (with U+FFFD), skip or\nbytes (each invalid byte " becomes ")", \
      OPTION_TO(CHOICE, owner, o.invalid), .words = invalid_policy_names, OPTION_GIVEN(owner, o.has_invalid)}
 /* clang-format on */
 

@@ -21,8 +21,8 @@ static const struct option_row rows[] = {
 const struct usage view_usage = {
     .name = "bpe-view",
     .synopsis = "[--check | --armor | --dearmor] [FILE...]",
-    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #,\n"
-             "followed by their contents: the text of chunks, the ids of tokens.\n"
+    .about = "Shows records as text: counts as lines `count TAB pretoken`; any other record as a line that\n"
+             "begins with #, followed by its contents (text or ids), if any.\n"
              "In pretokens and text, \\n \\r \\t \\\\ and \\xHH represent unprintable bytes.",
     .options = rows,
     USAGE_FILES(struct view_options, files, n_files),

@@ -198,7 +198,7 @@ EOF
     is "$? $(echo d/*)" "0 d/special_tokens_map.json d/tokenizer.json d/tokenizer_config.json" "an existing directory is overwritten"
     bpe-merge -v 280 --merges=string s.sum | cmp -s - d/tokenizer.json
     ok $? "  with merges as strings"
-    refuses 64 "bpe-merge: -f hf-dir makes several files; name a directory for them with -o" bpe-merge -v 300 -f hf-dir s.sum
+    refuses 64 "bpe-merge: -f hf-dir writes several files; name a directory for them with -o" bpe-merge -v 300 -f hf-dir s.sum
 }
 
 # ---- What a format cannot express ----
@@ -284,10 +284,10 @@ bad_options() {
     refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, hf-dir, merges" bpe-model -f xml tokenizer.json
     refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
     refuses 64 "bpe-model: --merges is for -f json and hf-dir" bpe-model --merges=array -f merges tokenizer.json
-    refuses 64 "bpe-model: -f gpt2 makes several files*" bpe-model -f gpt2 tokenizer.json
+    refuses 64 "bpe-model: -f gpt2 writes several files*" bpe-model -f gpt2 tokenizer.json
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
-    refuses 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
+    refuses 64 "bpe-model: give only one model*" bpe-model tokenizer.json tokenizer.json
     refuses 64 "bpe-model: -p nonsense: no such pattern; known patterns are gpt2, *" bpe-model -p nonsense tokenizer.json
 }
 
