@@ -39,7 +39,7 @@ enum { JSON_WORD_MAX = 32 }; /* words of json_read_choice have fewer bytes */
 typedef ptrdiff_t json_read_more(void *ctx, unsigned char *p, size_t n, struct err *e);
 
 struct json_reader {
-    json_read_more *more; /* reads the input, if it is not a file or memory; else NULL */
+    json_read_more *more; /* reads an input that is neither a file nor memory; else NULL */
     void *ctx;            /* for `more`; borrowed */
     int fd;               /* borrowed; -1: not a file */
     const char *name;     /* of the file, borrowed; or NULL */
@@ -80,8 +80,8 @@ int json_read_array(struct json_reader *r);
 int json_read_key(struct json_reader *r, struct str *key);
 int json_read_raw_key(struct json_reader *r, struct str *key);
 
-/* The index of a key in names (which ends with NULL), or the index of that NULL if it is not in names; -1: the key is a
- * duplicate. *seen has a bit for each key read so far. */
+/* The index of a key in names (which ends with NULL), or the index of that NULL if the key is not in names; -1: the key
+ * is a duplicate. *seen has a bit for each key read so far. */
 int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen);
 
 /* Reads an object. `consume` is called with the index of each key that is in names, and reads the value (0; -1: an
@@ -126,7 +126,7 @@ int json_read_bool(struct json_reader *r, bool *v);
 int json_read_null(struct json_reader *r); /* 1: it was null; 0: another value comes next */
 
 /* Fast versions for the most frequent case: no escapes, and everything in the window. 1: done; 0: nothing is consumed.
- * Pair: json_read_item, and an array of two raw strings. Member: json_read_raw_key and json_read_uint. */
+ * The first reads an item that is an array of two raw strings; the second, a raw key and a json_read_uint value. */
 int json_read_try_pair(struct json_reader *r, struct str pair[2]);
 int json_read_try_member(struct json_reader *r, struct str *key, uint64_t *v);
 

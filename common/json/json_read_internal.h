@@ -20,10 +20,10 @@
 /* An error at this offset of the input. Always -1. */
 int json_fail_at(struct json_reader *r, uint64_t at, const char *what);
 
-/* The same for a violation of the grammar, which messages about a file begin with. */
+/* The same for a violation of the grammar: for a file, the message begins with "bad JSON". */
 int json_bad_at(struct json_reader *r, uint64_t at, const char *what);
 
-/* The same for the byte at r->at, or the end of the input, where `wanted` should be. */
+/* The same for the byte at r->at, or the end of the input, if `wanted` should be there. */
 int json_bad_next(struct json_reader *r, const char *wanted);
 
 /* Reads more bytes, and drops those before both `at` and `keep`. 1: done; 0: the end. */

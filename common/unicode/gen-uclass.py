@@ -3,14 +3,14 @@
 
     gen-uclass.py tables > common/unicode/uclass_tables.c     the two-stage table that the scanners read
     gen-uclass.py finer > common/unicode/ucat_tables.c        the same with finer classes, for those that need them
-    gen-uclass.py general > common/unicode/ugc_tables.c       general categories, and which are newer than Unicode 14
-    gen-uclass.py nfc > common/unicode/nfc_tables.c           what the normal form NFC changes, as Unicode 9 has it
-    gen-uclass.py ranges > tests/unit/uclass_ranges.h         general categories as plain ranges: the tests' oracle
+    gen-uclass.py general > common/unicode/ugc_tables.c       general categories, and those that have changed since Unicode 14
+    gen-uclass.py nfc > common/unicode/nfc_tables.c           what normalization form NFC changes, as of Unicode 9
+    gen-uclass.py ranges > tests/unit/uclass_ranges.h         general categories as plain ranges, the oracle of tests
 
-Needs unicodedata2 == 16.0.0 (the Unicode version that tiktoken and Hugging Face tokenizers agree on), for `general` a
-Python whose own unicodedata is of Unicode 14 (3.11), and for `nfc` perl, which knows in which version a character came.
-The same version gives the same bytes. Another version is a change of
-the pretokens, so of every count and model: change VERSION and COUNTS on purpose.
+Needs unicodedata2 == 16.0.0 (the Unicode version that tiktoken and Hugging Face tokenizers agree on); for `general`, a
+Python whose own unicodedata is that of Unicode 14 (3.11); and for `nfc`, perl, which knows the version that added each
+character. The same version gives the same bytes. Another version changes pretokens, and therefore counts and models, so
+change VERSION and COUNTS only on purpose.
 """
 import subprocess
 import sys
@@ -21,21 +21,21 @@ import unicodedata2
 VERSION = "16.0.0"
 COUNTS = {"SPACE": 25, "LETTER": 141028, "NUMBER": 1911}
 
-# White_Space (PropList.txt) is no general category; its members have not changed since Unicode 6.3.
+# White_Space (PropList.txt) is not a general category; its members have not changed since Unicode 6.3.
 WHITE_SPACE = {*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
 
-# By value of enum ucat, 8 added where deepseek-v3's second regex has the character.
+# The value of enum ucat for each category. CJK characters (those in deepseek-v3's second regex) add 8, UCAT_CJK.
 FINER = {"P": 1, "S": 1, "M": 2, "N": 3, "Lu": 5, "Lt": 5, "Ll": 6, "Lm": 7, "Lo": 7}
 CJK = {*range(0x4E00, 0x9FA6), *range(0x3040, 0x3100)}
-# The script Han (Scripts.txt), which unicodedata2 does not have, by names and by what is left: its iteration and closing
-# marks, numbers, and the old and Vietnamese marks.
+# The script Han (Scripts.txt), which is not in unicodedata2: by the beginnings of names, and the other characters, which
+# are iteration and closing marks, numbers, and old and Vietnamese marks.
 HAN_NAMES = "CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "CJK RADICAL ", "KANGXI RADICAL "
 HAN_OTHERS = {0x3005, 0x3007, *range(0x3021, 0x302A), *range(0x3038, 0x303C), *range(0x16FE2, 0x16FE4), *range(0x16FF0, 0x16FF2)}
 N_HAN = 99030
-VARIATION_SELECTORS = range(0xE0100, 0xE01F0)  # marks; past COVERED nothing else is not REST: see ucat.h
+VARIATION_SELECTORS = range(0xE0100, 0xE01F0)  # marks; the only ones past COVERED that are not REST: see ucat.h
 
-# Hugging Face tokenizers normalizes by the tables of Unicode 9.0: later characters have no decomposition and class 0. What
-# older characters become is stable, so the data of VERSION serves, without the later ones.
+# Hugging Face tokenizers normalizes with the tables of Unicode 9.0: later characters have no decomposition, and class 0.
+# The normalization of older characters never changes, so their data is taken from VERSION.
 NFC_VERSION = "9.0"
 NFC_COUNTS = {"pairs": 2060, "compositions": 940}
 NO, ATTACHES, SECOND, FIRST, DECOMPOSES = 1, 2, 4, 8, 16  # flags of struct nfc_kind, in nfc_internal.h
@@ -64,7 +64,7 @@ def checked_classes():
 
 
 def han():
-    """For each code point whether it is Han."""
+    """Returns, for each code point, whether it is Han."""
     found = [c in HAN_OTHERS or unicodedata2.name(chr(c), "").startswith(HAN_NAMES) for c in range(0x110000)]
     if sum(found) != N_HAN or any(found[COVERED:]):
         sys.exit(f"gen-uclass.py: {sum(found)} code points are Han, not {N_HAN}, or some are past the table")
@@ -82,7 +82,7 @@ def rows(items, per_row):
 
 
 def two_stages(classes):
-    """The distinct blocks of 64 code points, and for each such block in turn which of them it is."""
+    """Returns the index of each block of 64 code points, and the list of distinct blocks."""
     number_of_block = {}
     first = []
     for start in range(0, COVERED, 64):
@@ -157,7 +157,7 @@ const uint64_t ucat_han_second[] = {{
 
 
 def runs(values):
-    """The runs of equal values: (first, last, value)."""
+    """Returns the sequences of equal values: (first, last, value)."""
     starts = [i for i in range(len(values)) if i == 0 or values[i] != values[i - 1]]
     return [(a, b - 1, values[a]) for a, b in zip(starts, starts[1:] + [len(values)])]
 
@@ -192,7 +192,7 @@ def characters_of(version):
 
 
 def nfc_pairs(present):
-    """By character, its canonical decomposition in one step: two characters, or one and 0. Not of Hangul syllables."""
+    """Maps each character, except Hangul syllables, to one step of its canonical decomposition: two characters, or one and 0."""
     pairs = {}
     for c in sorted(present):
         decomposition = unicodedata2.decomposition(chr(c))
@@ -233,7 +233,7 @@ def print_nfc(classes):
         sys.exit("gen-uclass.py: past the table there is more than what passes")
     numbers = [kinds.index(k) for k in kind_of]
     first, blocks = two_stages(numbers)
-    follow = [0] * 16  # by the low half of the first byte: one bit for each high half of the second (see nfc.c)
+    follow = [0] * 16  # by the low nibble of the first byte: a bit for each high nibble of the second (see nfc_internal.h)
     for c in (c for c in range(COVERED) if numbers[c] >= 4):
         encoded = chr(c).encode()
         follow[encoded[0] & 15] |= 1 << (encoded[1] >> 4) - 8 + 4 * (len(encoded) > 2)
@@ -274,8 +274,8 @@ def print_ranges(classes):
     ranges = [r for r in runs([unicodedata2.category(chr(c)) for c in range(0x110000)]) if r[2][0] != "C"]
     spaces = sorted(WHITE_SPACE)
     han_ranges = [f"{{0x{a:04X}, 0x{b:04X}}}" for a, b, is_han in runs(han()) if is_han]
-    print(f"""/* uclass_ranges.h - the characters of Unicode {VERSION} as ranges, first and last included: those of the general
- * categories but C, white space, and the script Han. Generated by common/unicode/gen-uclass.py from unicodedata2: do
+    print(f"""/* uclass_ranges.h - characters of Unicode {VERSION} as ranges, first and last included: white space, the
+ * script Han, and each general category except C. Generated by common/unicode/gen-uclass.py from unicodedata2: do
  * not edit. */
 #ifndef BPE_TESTS_UCLASS_RANGES_H
 #define BPE_TESTS_UCLASS_RANGES_H

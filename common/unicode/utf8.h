@@ -82,8 +82,8 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
 size_t utf8_bad_len(const unsigned char *p, size_t n);
 
 /* Appends p[0 .. n) to *out, at most `max` bytes, with each invalid subpart replaced by U+FFFD or, if !replace,
- * skipped. Returns the number of bytes of p that were used, or -1: out of memory. That number is n or, once the output
- * has `max` bytes, the smallest that gives so many; `max` must fall between two characters of the output. */
+ * skipped. Returns the number of bytes of p that were used, or -1: out of memory. That number is n or, if the output
+ * reaches `max` bytes, the smallest number that yields them; `max` must not be inside a character of the output. */
 ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t max, struct err *e);
 
 #endif

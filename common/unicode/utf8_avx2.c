@@ -8,7 +8,7 @@
  * required.
  *
  * AVX-512 vectors are faster by half, but validation takes so little of the total time that they sped up counting by
- * only 1 %.
+ * only 1%.
  */
 #include "unicode/utf8_internal.h"
 

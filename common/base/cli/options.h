@@ -40,8 +40,8 @@ enum option_kind {
     OPTION_DATA,    /* uint64_t: an amount of data, such as 1.5TB; see num_data */
     OPTION_COUNT,   /* uint64_t: digits and k, M or G, powers of 1000 */
     OPTION_CHOICE,  /* unsigned, or an enum: one of `words`; `first` plus the index of the word, from 0 */
-    OPTION_REFUSED, /* nothing: a usage error with the message `help`; NULL: the usual one for an unknown option. --help
-                       omits it. A command rejects options of the programs that it starts in this way */
+    OPTION_REFUSED, /* nothing is stored: the option is a usage error, with the message `help` (NULL: that of an unknown
+                       option), and is not in --help. Commands use it for options of the programs that they start */
 };
 
 struct option_texts {
@@ -57,7 +57,7 @@ struct option_row {
     enum option_kind kind;
     size_t to;                             /* the field's offset in the struct; OPTION_TO sets it and `kind` */
     size_t given;                          /* OPTION_GIVEN: a bool, set to true if the option is given; 0: none */
-    const char *if_none;                   /* the text if the argument is omitted; NULL: it is required */
+    const char *if_none;                   /* the value if the argument is omitted; NULL: the argument is required */
     const char *const *words;              /* the choices of OPTION_CHOICE, or suggestions for completing OPTION_TEXT;
                                               ends with NULL */
     const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
@@ -94,13 +94,13 @@ struct option_words {
 struct option_set {
     const struct option_row *rows;
     void *to;                   /* the struct into which the rows store; not NULL */
-    struct option_words *words; /* also collects the options as words, in the order and with the values given; NULL:
-                                   does not */
+    struct option_words *words; /* also collects the options as words, in the order and with the values given; may
+                                   be NULL */
     bool only;                  /* hides options with the same name or letter in the other sets */
 };
 
 enum options_next {
-    OPTIONS_WRONG = -1, /* wrong use (EX_USAGE), or out of memory (EX_OSERR) */
+    OPTIONS_WRONG = -1, /* usage error (EX_USAGE), or out of memory (EX_OSERR) */
     OPTIONS_RUN,        /* all options are stored */
     OPTIONS_HELP,       /* --help was found, with no error before it */
     OPTIONS_VERSION,
@@ -130,7 +130,7 @@ bool option_word_in(const char *word, const char *const *names);
 void options_free(const struct option_row *rows, void *to);
 void option_words_free(struct option_words *w);
 
-/* Append a word (printf style); a text (borrowed). */
+/* Append a word, formatted as by printf, or a text, which is borrowed. */
 int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int option_texts_add(struct option_texts *t, const char *text, struct err *e);
 

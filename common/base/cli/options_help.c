@@ -62,10 +62,8 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
 
 /* ---- Names without help ---- */
 
-enum {
-    NAMES_MAX = 80,
-    NAMES_INDENT = 13
-}; /* columns: for the names in a line; the indent of all lines but the first */
+/* In columns: the names in a line, and the indent of all lines except the first. */
+enum { NAMES_MAX = 80, NAMES_INDENT = 13 };
 
 /* Appends a space and a word, or a new line and the word if it does not fit. */
 static int put_name(struct buf *out, size_t *column, const char *word, struct err *e)

@@ -102,8 +102,8 @@ int program_main(const struct program *p, int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
-        silent =
-            fd_keep_apart(NULL, argv + first, (size_t)(argc - first), &e) != 0; /* else it would corrupt an input */
+        silent = fd_keep_apart(NULL, argv + first, (size_t)(argc - first), &e) !=
+                 0; /* sending the failure would corrupt an input */
         ran = !silent && prepare(p, argc, argv, first, &e) == 0;
         status = ran ? p->run(p->ctx, &e) : -1;
         break;

@@ -1,5 +1,5 @@
 /* usage.h - the command line of a program: its options, and which of them can be combined. It is constant and separate
- * from the program's work, so that a program that starts another one can check that one's options and show its help.
+ * from the program's work, so a program that starts another one can check the other's options and show its help.
  */
 #ifndef BPE_BASE_CLI_USAGE_H
 #define BPE_BASE_CLI_USAGE_H
@@ -8,7 +8,7 @@
 
 struct usage {
     const char *name;     /* messages begin with it */
-    const char *synopsis; /* what the usage shows after the name; one or more lines, separated by \n. A line that begins
+    const char *synopsis; /* shown after the name in the usage; one or more lines, separated by \n. A line that begins
                              with the name is an alternative form of the command */
     const char *about;    /* what the program does, for --help */
     const struct option_row *options; /* of the struct called `options` below */
@@ -17,7 +17,7 @@ struct usage {
     /* Sets the defaults other than 0 in a zeroed struct. May be NULL. */
     void (*init)(void *options);
 
-    /* Checks that the options and the FILEs can be combined, and sets derived fields. -1: wrong use. May be NULL. */
+    /* Checks that the options and the FILEs can be combined, and sets derived fields. -1: usage error. May be NULL. */
     int (*check)(void *options, struct err *e);
 };
 

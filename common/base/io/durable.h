@@ -19,8 +19,8 @@ int durable_rename(const char *from, const char *to, struct err *e);
  * somebody else's. -1 with EX_CANTCREAT. */
 int durable_make_directory(const char *path, struct err *e);
 
-/* Writes n bytes to the file `made`, renames it to `path`, which is in the directory `dir`, and syncs both. A file
- * `made` that exists is overwritten, and one may remain after an error. -1 with EX_CANTCREAT or EX_IOERR. */
+/* Writes n bytes to the file `made`, renames it to `path`, which is in the directory `dir`, and syncs both. An existing
+ * `made` is overwritten; after an error, it may remain. -1 with EX_CANTCREAT or EX_IOERR. */
 int durable_write(const char *made, const char *path, const char *dir, const void *p, size_t n, struct err *e);
 
 #endif

@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes: the default size of a pipe, the size of enlarged ones, and the least space to read into. */
+/* In bytes: the default size of a pipe, the size of an enlarged pipe, and the minimum space to read into. */
 enum { PIPE_USUAL = 64 << 10, PIPE_WIDE = 1 << 20, READ_STEP = 64 << 10 };
 
 void fd_prepare(void)
 {
-    /* Opened in the wrong direction, so that using one fails with EBADF, as it would if it were closed. */
+    /* Opens closed streams in the wrong direction, so using them fails with EBADF, as if they were still closed. */
     static const int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
@@ -232,7 +232,7 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
     return (ssize_t)done;
 }
 
-/* Raises SIGPIPE as for a pipe: the kernel does not send it for a message socket whose other end is closed. */
+/* Raises SIGPIPE, as a pipe would: the kernel does not send it for a message socket whose other end is closed. */
 static void end_as_by_pipe(int why, int fd)
 {
     if ((why == EPIPE || why == ECONNRESET || why == ECONNREFUSED) && packet_socket(fd))
@@ -260,12 +260,12 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0 && (errno == EMSGSIZE || errno == ENOBUFS) && packet_socket(fd))
-            return write_file(fd, b, n, name, e); /* it does not fit in the socket, or in the kernel's memory */
+            return write_file(fd, b, n, name, e); /* too long for the socket, or for the kernel's memory */
         if (put < 0) {
             int why = errno;
             end_as_by_pipe(why, fd);
             err_sys(e, EX_IOERR, why, "cannot write");
-            return err_place(e, name, ERR_NO_OFFSET); /* or a caller would blame its current input */
+            return err_place(e, name, ERR_NO_OFFSET); /* otherwise a caller would blame its current input */
         }
         b += put;
         n -= (size_t)put;

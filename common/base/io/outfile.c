@@ -95,7 +95,7 @@ static int open_unfinished(struct outfile *o)
     return -1;
 }
 
-/* Blocks signals until the file is in the list, or one could leave it behind. */
+/* Blocks signals until the file is in the list: an earlier signal would leave the file behind. */
 static void create_unfinished(struct outfile *o)
 {
     sigset_t all, before;
@@ -127,7 +127,7 @@ int outfile_note(struct outfile *o, const char *path, struct err *e)
     return 0;
 }
 
-/* Removes the file from the list: there is no temporary file any more. */
+/* Removes the file from the list, because the temporary file no longer exists. */
 static void forget_unfinished(struct outfile *o)
 {
     struct outfile *volatile *p = &unfinished;

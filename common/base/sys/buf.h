@@ -31,7 +31,7 @@ int buf_put_str(struct buf *b, const char *s, struct err *e);
 /* Appends printf output of at most 500 bytes: only numbers and short names. */
 int buf_printf(struct buf *b, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Replaces the first occurrence of `is`, if any, by `by`. */
+/* Replaces the first occurrence of `is`, if any, with `by`. */
 int buf_replace(struct buf *b, const char *is, const char *by, struct err *e);
 
 void buf_free(struct buf *b); /* frees the memory; b is empty again */

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 enum {
-    MAPPED = 128 << 10, /* memory of at least this size is mapped; below HUGE_PAGE, its pages are populated at once */
+    MAPPED =
+        128 << 10, /* memory of at least this size is mapped; below HUGE_PAGE, its pages are populated in advance */
     HUGE_PAGE = 2 << 20,
     WHOLE = 8 * HUGE_PAGE, /* larger sizes are rounded up to whole huge pages */
 };

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 40 }; /* no option or command is as long, so a longer word is near none */
+enum { LONGEST = 40 }; /* all options and commands are shorter, so a longer word is near none */
 
 static int lower(char c)
 {

@@ -43,7 +43,7 @@ static inline bool str_in(const char *s, const char *const *several)
     return *several != NULL;
 }
 
-/* Whether occurrences of the two in a text can overlap: one contains the other, or begins with an end of it. */
+/* Whether occurrences of the two in a text can overlap: one contains the other, or begins with a suffix of it. */
 static inline bool str_may_overlap(struct str a, struct str b)
 {
     struct str s = a.len < b.len ? a : b, l = a.len < b.len ? b : a;
