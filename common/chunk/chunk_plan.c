@@ -9,8 +9,9 @@ enum { RECORD_MIN = 16 << 20, RECORD_MAX = 256 << 20 };
 enum { PIECE_MAX = 64 << 20 }; /* bytes of text in a piece; bpe-count can end a batch only after a whole piece */
 enum { VALUE = 256 << 10 };
 
-/* Through a socket: text in a record (with two processes, 256 KiB to 16 MiB took equally long), more if there would be
- * more than DEALT_MANY records; and text by value, so that a record fits in one message. */
+/* Through a socket: bytes of text in a range record (with two processes, 256 KiB to 16 MiB took equally long), but more
+ * if there would be more than DEALT_MANY records; and bytes of text by value, few enough that the record fits in one
+ * message. */
 enum { DEALT_MIN = 4 << 20, DEALT_MANY = 4096, DEALT_VALUE = 128 << 10 };
 
 /* Longer rules are sent with more text by value. */
@@ -40,8 +41,8 @@ static struct chunk_plan plan_piped(uint64_t bytes)
                                                               large */
     uint64_t work = at_most(at_least(bytes / n_most, RECORD_MIN), RECORD_MAX);
     uint64_t n_records = (bytes + work - 1) / work;
-    /* All records are about the same size. A single record must not be full before the last input, so that it is known
-     * to be the only one. */
+    /* All records are about the same size. A record that holds everything must not become full before the last input,
+     * so that it is known to be the only one. */
     uint64_t record = n_records > 1 ? (bytes + n_records - 1) / n_records : bytes + 1;
     return (struct chunk_plan){.record = record, .piece = at_most(record, PIECE_MAX), .value = VALUE};
 }

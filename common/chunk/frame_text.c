@@ -34,7 +34,7 @@
 #include "input/format_guess.h"
 #include "pretok/special.h"
 
-enum { BEYOND = 32 << 10 }; /* maximal bytes of text read at a time past the piece's own frames */
+enum { BEYOND = 32 << 10 }; /* maximum bytes of text read at a time past the piece's own frames */
 
 static size_t margin(const struct frame_text *t)
 {

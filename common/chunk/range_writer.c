@@ -70,7 +70,7 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
 static bool is_full(const struct range_writer *r)
 {
     size_t full = r->writer->dealt ? FULL_DEALT : FULL;
-    size_t rules = r->writer->rules.len, min = full / 2; /* for names and pieces, however long the rules are */
+    size_t rules = r->writer->rules.len, min = full / 2; /* minimum for names and pieces, however long the rules are */
     return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < min ? full - rules : min);
 }
 

@@ -2,8 +2,8 @@
  * send again.
  *
  * If the whole run is known, these are ranges of some of its sources. But if its promise never arrived, the run lacks
- * its end: a range of the last known source goes to UINT64_MAX, and stands for all sources after it as well. The
- * promise is then written now.
+ * its end: a range of the last known source goes to UINT64_MAX, and stands for all sources after it as well. In
+ * this case bpe-chunk --only also writes the promise.
  */
 #ifndef BPE_CHUNK_RESUME_RANGES_H
 #define BPE_CHUNK_RESUME_RANGES_H

@@ -15,13 +15,13 @@
  *   - Special tokens: no match crosses a cut. Either no two tokens overlap, so each is recognized from the text around
  *     it, or matches are followed from the start of the piece. There is no cut where a token begins, only after it: the
  *     text before the token ends a document, which TEXT_LETTER would contradict.
- *   - Flags of special tokens: white space that a token takes is in the token's piece. White space before a token is,
- *     because there is no cut between 0x0A and a letter with which a token begins. White space after a token is,
- *     because there is no cut inside or right before it, nor where it is too long to decide (special_takes_space). A
- *     cut separates a token that must be a single word from the text after it only where the token ends with 0x0A and a
- *     letter follows: it counts neither in the whole text nor in the left piece (TEXT_LETTER). A piece begins like a
- *     text, not after a word character: the character before it is 0x0A, or the last one of a token, which is then not
- *     a word character (ends_piece).
+ *   - Flags of special tokens: white space that a token takes is in the token's piece. White space before a token
+ *     is, because there is no cut between 0x0A and a letter with which a token begins. White space after a token is,
+ *     because there is no cut inside or right before that space, nor where it is too long to decide
+ *     (special_takes_space). A cut separates a token that must be a single word from the text after it only where the
+ *     token ends with 0x0A and a letter follows. Such a string is not a token, in the whole text or in the left piece
+ *     (TEXT_LETTER). A piece begins like a text, not after a word character: the character before it is 0x0A, or the
+ *     last one of a token, which is then not a word character (ends_piece).
  *   - Normalizers: NFC never acts across a place between 0x0A and a letter, because 0x0A composes with nothing and
  *     letters are not reordered; and the normal form of a letter begins with a letter (nfc_test.c tries all letters).
  *     So a letter still follows the left piece. For tokens found in normalized text, see special_keeps_lines.

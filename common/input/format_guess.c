@@ -70,7 +70,7 @@ static bool is_only_array(const unsigned char *p, size_t n)
 {
     struct json_reader r = {0};
     struct err ignored;
-    n = n < FORMAT_GUESS_LOOK ? n : FORMAT_GUESS_LOOK; /* the same result however it is read */
+    n = n < FORMAT_GUESS_LOOK ? n : FORMAT_GUESS_LOOK; /* so that the result does not depend on how much was read */
     size_t from = skip_white(p, n);
     struct str left = {p + from, n - from};
     bool only = false;

@@ -10,9 +10,9 @@ struct json_fields {
     char longest[80]; /* the one with the longest string; empty if there is none */
 };
 
-/* Finds the string fields in a line, or in the start of one (!whole), after a byte order mark and white space, one
- * level of nested objects included. JSON_READ_PAD bytes after the line must be readable. Returns whether it is an
- * object with members. */
+/* Finds the string fields in a line, or in the start of one (!whole), including those one level down in nested objects.
+ * Skips a byte order mark and white space at its beginning. JSON_READ_PAD bytes after the line must be readable.
+ * Returns whether it is an object with members. */
 bool json_fields_find(struct json_fields *f, const unsigned char *line, size_t n, bool whole);
 
 /* Writes " (fields with strings: id, text; the longest: --jsonl=text)", or "" if there are none. Returns `to`. */

@@ -57,7 +57,7 @@ enum jsonl_line jsonl_find(struct jsonl *j, json_read_more *more, void *ctx, siz
  * part: if !whole, an incomplete character at the end is left for the next call, with more text. */
 size_t jsonl_mark_invalid(struct buf *text, size_t from, bool whole);
 
-int jsonl_lone_surrogate(const struct jsonl *j, struct err *e); /* sets the error for one; returns -1 */
+int jsonl_lone_surrogate(const struct jsonl *j, struct err *e); /* reports a lone surrogate; returns -1 */
 
 /* Second, the removal of invalid bytes: */
 

@@ -63,14 +63,14 @@ struct block {
 };
 
 /* Decodes the escapes \uXXXX in a block v, which begin at the bits u. The bytes of a character overwrite the backslash,
- * the u and the first digit; a character of fewer than 3 bytes only the last of these positions. */
+ * the u and the first digit; a character of fewer than 3 bytes overwrites only the last of these positions. */
 static inline void decode_u(struct block *b, __m512i v, uint64_t u)
 {
     const __m512i high = _mm512_set1_epi8((char)0x80);
     __m512i digit = _mm512_xor_si512(look_up(jsonl_digit, v), high);
     uint64_t wrong = (uint64_t)_mm512_movepi8_mask(_mm512_or_si512(digit, v));
     __m512i low = _mm512_and_si512(digit, _mm512_set1_epi8(0x0F));
-    /* At the first of two digits, the byte they make; for an escape at i, these are at i + 2 and i + 4. */
+    /* At the first of two digits, the byte they make; an escape at i has its two bytes at i + 2 and i + 4. */
     __m512i byte = _mm512_or_si512(_mm512_slli_epi16(low, 4), after(low, 1));
     __m512i after1 = after(byte, 1), after2 = after(byte, 2), after3 = after(byte, 3);
     uint64_t long3 = u & _mm512_cmpge_epu8_mask(after2, _mm512_set1_epi8(8));
@@ -131,7 +131,7 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
             *end = to;
             return p + 1;
         }
-        if (*p != '\\' || p[1] != 'u' || !(to = jsonl_unescape_u(to, &p))) /* mostly a pair of surrogates */
+        if (*p != '\\' || p[1] != 'u' || !(to = jsonl_unescape_u(to, &p))) /* usually a pair of surrogates */
             return NULL;
     }
     w->full = true;

@@ -200,7 +200,7 @@ static inline unsigned char *unescape_run(unsigned char *to, const unsigned char
     const unsigned char *p = *at;
     do {
         uint32_t c = four_digits(p + 2);
-        if (c - 0xD800 < 0x800 || c > 0xFFFF) { /* a pair of surrogates, or wrong */
+        if (c - 0xD800 < 0x800 || c > 0xFFFF) { /* a pair of surrogates, or invalid */
             if (!(to = jsonl_unescape_u(to, &p)))
                 return NULL;
         } else {

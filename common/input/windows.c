@@ -8,7 +8,7 @@
 
 enum {
     WINDOW = 256 << 10,
-    WINDOW_MAX = 512 << 20, /* unused text of a compressed input; as in a chunk by value */
+    WINDOW_MAX = 512 << 20, /* limit on unused text of a compressed input; text by value has the same limit */
 };
 
 /* If the last window could not be used up, buf_reserve doubles the space, so that even a line of 1 GB is scanned only a

@@ -10,7 +10,8 @@
 
 enum { WRITE_BATCH = 128 << 10 /* bytes of records per write to a file */ };
 
-/* Long writes are safe to a file (or /dev/null). Not to a pipe: several processes may write to it at the same time. */
+/* A long write to a file (or /dev/null) is safe; to a pipe it is not, because several processes may write there at
+ * once. */
 static bool is_file(int fd)
 {
     struct stat st;
@@ -91,7 +92,7 @@ static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
 {
     size_t need = pretoken_encoded_len(w);
-    b->n_items += w->count; /* no overflow: batch.h */
+    b->n_items += w->count; /* cannot overflow: see batch.h */
     if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_record(b, e))
         return -1;
     if (b->payload.len == 0) {

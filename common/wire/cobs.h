@@ -21,7 +21,7 @@ struct cobs_writer {
     unsigned char *out;  /* where the next byte is written */
 };
 
-void cobs_begin(struct cobs_writer *s, unsigned char *out); /* out is borrowed; COBS_ROOM of all bytes to come */
+void cobs_begin(struct cobs_writer *s, unsigned char *out); /* out: borrowed; COBS_ROOM of all bytes to be put */
 void cobs_put(struct cobs_writer *s, const unsigned char *p, size_t n); /* the next bytes; p may be NULL if n is 0 */
 size_t cobs_end(struct cobs_writer *s);                                 /* returns the length of what was written */
 

@@ -38,7 +38,7 @@ const unsigned char *coverage_only_run(const struct coverage *c); /* NULL if the
 /* Checks that these rules equal all earlier ones. -1 with EX_DATAERR, naming the stream, if not. */
 int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e);
 
-/* Adds a promise record (one part of it). */
+/* Adds one record of a promise, a fragment of it. */
 int coverage_promise(struct coverage *c, const struct record *rec, const char *stream, struct err *e);
 
 /* Sets *o: how much of the ranges of a commit is already covered. */
@@ -78,7 +78,7 @@ enum coverage_state {
 enum coverage_state coverage_state(const struct coverage *c);
 
 /* What is missing in the runs whose promise, or at least some sources (coverage_learn), are known. If only sources are
- * known, everything of them that is not covered is missing, and the last range has no end (UINT64_MAX): it stands for
+ * known, everything in them that is not covered is missing, and the last range has no end (UINT64_MAX): it stands for
  * the rest of the last known source and all sources after it. A range of an earlier source whose size, or even name, is
  * not known has no end either. */
 struct coverage_gap {
@@ -93,9 +93,9 @@ struct coverage_gap coverage_missing(const struct coverage *c);
  * coverage_put_runs the runs with their covered ranges, for batch_end, and sets *n_runs to their number;
  * coverage_put_promises the promises of incomplete runs.
  *
- * If the promise has not come (tokens only), a range whose file has size and end UINT64_MAX is the rest of a source
- * and, for the last source of the list, all sources after it, too. An unknown source among known ones has an empty
- * name. */
+ * If the promise has not come (then only batches of tokens name sources), a range whose file has size and end
+ * UINT64_MAX is the rest of a source and, for the last source of the list, all sources after it, too. An unknown source
+ * among known ones has an empty name. */
 int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *e);
 int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e);
 int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e);

@@ -217,7 +217,7 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         return -1;
     for (size_t i = 0; i < b->commit.n_runs; i++) {
         const struct commit_run *r = &b->commit.run[i];
-        if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum knows that, and there are no sums of ids */
+        if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum can claim that, and ids have no sums */
             return err_set(e, EX_DATAERR, "a batch of tokens that claims to be a whole run");
         b->covers |= r->whole || r->n_ranges;
         if (coverage_see(&l->coverage, r->run, e)) /* now, in case the batch's records never come */
@@ -244,7 +244,8 @@ int ledger_sweep(struct ledger *l, struct err *e)
 
 /* ---- Failures ---- */
 
-/* A source without a run: its text may have been sent wrong, which explains all other errors found in it. */
+/* Whether it names a source but no run (chunk_writer_doubt): text of that source may have been sent wrong, which
+ * explains all other errors found in it. */
 static bool is_of_source(const struct ledger_failure *f)
 {
     return f->source != FAILURE_NOWHERE && memcmp(f->run, NO_RUN, ID_LEN) == 0;
@@ -310,8 +311,8 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
     return buf_put(&at->msg, in.msg.p, in.msg.len, e);
 }
 
-/* Whether no later success has made up for this failure. Without an offset, only a complete run makes up for it: the
- * range is then in a source that does not exist. */
+/* Whether no later success has made up for this failure. Without an offset, only a complete run makes up for it:
+ * the range checked is then one of a source that does not exist. */
 static bool is_open(const struct ledger *l, const struct ledger_failure *f)
 {
     const struct commit_range byte = {f->offset == FAILURE_NOWHERE ? FAILURE_NOWHERE : f->source, f->offset,

@@ -47,11 +47,11 @@ struct ledger {
     uint64_t n_items;             /* sum of all counts, or number of ids, in the batches that count */
     uint64_t n_batches;           /* number of batches that count */
     uint64_t n_overlapping;       /* number of batches left out because they overlap others in part */
-    uint64_t n_again;             /* ends of batches all of whose ranges had been counted before */
-    uint64_t n_waiting;           /* records of batches not known yet to count or not */
+    uint64_t n_again;             /* number of batch ends whose ranges had all been counted before */
+    uint64_t n_waiting;           /* number of records in batches that may still count */
     uint64_t n_summaries;         /* number of batches that count and are complete sums */
     bool unknown_run;             /* a failure of an unknown run came, so it is not known what was lost */
-    bool lost;                    /* set by ledger_finish: more may be missing than is known of */
+    bool lost;                    /* set by ledger_finish: more may be missing than is known */
     struct ledger_failure *failures;
     size_t n_failures, cap_failures;
 };
@@ -83,7 +83,7 @@ struct ledger_state {
 };
 struct ledger_state ledger_now(const struct ledger *l);
 
-/* Whether something has come since `then`, and all of it had been counted before: nothing of it counts, or still may.
+/* Whether records have come since `then`, but all of them had been counted before, so none counts or still may.
  * Not for content with `covered` (struct ledger_content). */
 bool ledger_all_again(const struct ledger *l, const struct ledger_state *then);
 

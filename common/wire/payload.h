@@ -169,9 +169,9 @@ struct document_mark {
  * piece, plus gap and open here. Ids after the last mark belong to the document that continues in the next piece. A
  * piece without text (of a compressed file) changes nothing: a document that was open before it remains open. */
 struct piece_tail {
-    uint64_t gap;  /* as for a document, of the one that continues after the piece; if none does, all remaining bytes */
-    uint64_t open; /* bytes of its text in this piece; 0: no document continues */
-    uint64_t text; /* bytes of the whole text of the piece, decompressed */
+    uint64_t gap;   /* as in document_mark, for the document that continues; if none does, all remaining bytes */
+    uint64_t open;  /* bytes of its text in this piece; 0: no document continues */
+    uint64_t text;  /* bytes of the whole text of the piece, decompressed */
     uint64_t lines; /* JSON Lines: number of lines in it; else 0 */
 };
 

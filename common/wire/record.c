@@ -130,14 +130,14 @@ void record_reader_close(struct record_reader *r)
     *r = (struct record_reader){0};
 }
 
-/* Whether nothing can complete a record in data: the stream has ended, or the message of a socket (a record never spans
- * messages). */
+/* Whether no more bytes can come for the record in data: the stream has ended, or the message of a socket (a record
+ * never spans messages). */
 static bool is_cut(const struct record_reader *r)
 {
     return r->ended || (r->data.len > r->pos && input_message_ended(r->in));
 }
 
-/* Makes data.p[pos .. pos + want) available, or as much as there is before is_cut. COBS_PAD bytes after data.len may
+/* Makes data.p[pos .. pos + want) available, or all bytes until is_cut holds. COBS_PAD bytes after data.len may
  * always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
