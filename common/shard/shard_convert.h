@@ -19,7 +19,7 @@
 /* All fields are *borrowed*. */
 struct shard_convert_options {
     const char *from, *to;  /* directories */
-    struct shard_plan plan; /* only format, dtype, name, shard_tokens, last, docs and sha256 count */
+    struct shard_plan plan; /* only format, dtype, name, shard_tokens, last, docs and sha256 are used */
     const char *software;
     uint64_t memory; /* as for sharding: less memory means more frequent commits */
     bool resume;     /* a conversion that is already complete is not an error */

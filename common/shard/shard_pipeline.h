@@ -25,7 +25,7 @@ struct shard_pipeline; /* opaque */
 struct shard_pipeline *shard_pipeline_open(const struct shard_pipeline_options *o, struct err *e);
 void shard_pipeline_close(struct shard_pipeline *s);
 
-/* Takes a record: a record_take of record.h, whose ctx is the struct shard_pipeline. */
+/* Takes a record. It is a record_take (record.h), whose ctx is the struct shard_pipeline. */
 int shard_pipeline_put(void *ctx, const struct record *rec, const char *stream, struct err *e);
 
 /* Commits if it is time. Call it while no input arrives. */

@@ -48,7 +48,7 @@ static size_t have(const struct source_text *t)
     return t->window.len - t->used;
 }
 
-/* Reads more. 1; 0: end of the text; -1. */
+/* Reads more of the text. 1: it did; 0: the text has ended; -1: error. */
 static int fill(struct source_text *t, struct err *e)
 {
     if (t->used) {

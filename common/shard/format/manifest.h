@@ -32,7 +32,7 @@ struct manifest_document {
     uint64_t offset, end; /* of its text in the source's text. DOCUMENT_UNKNOWN: unknown; so is `end` if the document
                              continues in the next shard, which may not exist yet */
     uint64_t line;
-    uint64_t token;  /* index in the shard of its first id there */
+    uint64_t token;  /* index, within the shard, of its first id there */
     uint64_t tokens; /* number of its ids in the shard */
     bool continued;  /* it began in an earlier shard */
 };

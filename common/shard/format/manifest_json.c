@@ -276,7 +276,7 @@ static int get_normalizer(struct json_reader *r, void *to)
     return json_read_choice(r, normalizer_names, &((struct manifest *)to)->normalizer);
 }
 
-/* Omitted if there is none, as in manifests from before normalizers. */
+/* Omitted if there is none, as in manifests written before normalizers existed. */
 static void put_normalizer(struct json_writer *w, const char *key, const void *from)
 {
     const struct manifest *x = from;

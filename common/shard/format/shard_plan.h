@@ -75,7 +75,7 @@ struct shard_plan {
     enum shard_dtype dtype; /* not DTYPE_AUTO once ids are written */
     const char *name;       /* --name; NULL: the format's own. *Borrowed* */
     uint64_t shard_tokens;  /* ids in a shard; 0: one shard */
-    uint64_t test_shards;   /* --test: number of shards, the first of all, for tests; 0: none */
+    uint64_t test_shards;   /* --test: how many shards, the first ones, are for tests; 0: none */
     double test_fraction;   /* --test-fraction: share of the documents for tests; 0: none */
     bool shuffled;          /* --shuffle=documents */
     uint64_t seed;

@@ -1,8 +1,8 @@
 /* shard_read.c - see shard_read.h. Also reads shards that consist of a header and ids, and finds their documents.
  *
- * Without a document table, separators tell: bpe-encode --eot writes one before each document, or after each. If a text
- * contains the separator token, its document appears as two: then the number of documents differs from that of the
- * manifest, which shard_reader_pass detects.
+ * Without a document table, separators mark the documents: bpe-encode --eot writes one before each document, or after
+ * each. If a text contains the separator token, its document appears as two: then the number of documents differs from
+ * that of the manifest, which shard_reader_pass detects.
  */
 #include "shard/format/shard_read.h"
 

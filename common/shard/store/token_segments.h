@@ -36,7 +36,7 @@ struct token_segments {
     size_t n, cap;
     uint32_t next;    /* number of the next new segment */
     uint32_t current; /* segment for pieces of any batch; 0: none */
-    bool created;     /* a segment was, since the last sync */
+    bool created;     /* a segment was created since the last sync */
     struct segment_fd write, read;
 };
 

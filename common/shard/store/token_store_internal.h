@@ -40,7 +40,7 @@ struct token_store {
     uint64_t uncommitted;
 };
 
-/* A new, empty batch; NULL: out of memory. Close it, or closing the store does. */
+/* A new, empty batch; NULL: out of memory. The caller may close it; closing the store does, too. */
 struct token_batch *token_store_open_batch(struct token_store *s, struct err *e);
 void token_store_close_batch(struct token_store *s, struct token_batch *b);
 
