@@ -71,7 +71,7 @@ int command_main(const struct command *c, int argc, char **argv)
     int status = -1;
     switch (parse(c, argc, argv, &e)) {
     case OPTIONS_WRONG:
-    case OPTIONS_VERSION: /* commands do not have it */
+    case OPTIONS_VERSION: /* commands have no --version */
         break;
     case OPTIONS_HELP:
         status = print_help(c, &e);
@@ -237,7 +237,7 @@ void command_mix(struct command_options *o, const struct source_options *text, c
     for (int i = 0; i < n_files; i++)
         n += is_named_parquet(files[i]);
     o->mixed = o->parquet && source_options_form(text) != FORM_TEXT && !text->files_from && !text->files0_from &&
-               n > 0; /* also if all are: a pattern may have matched no others */
+               n > 0; /* also if all FILEs are Parquet, as a shell pattern may have matched no others */
 }
 
 bool command_is_parquet(const struct command_options *o, const char *file)

@@ -347,7 +347,7 @@ static void tell(struct dispatch *d)
         if (d->unit[i].told || w->turns < 0) /* not started yet, or ended */
             continue;
         ssize_t sent = send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-        d->unit[i].told = sent >= 0 || errno != EAGAIN; /* no room: later; hear() notices if it has ended */
+        d->unit[i].told = sent >= 0 || errno != EAGAIN; /* no room: try later; hear() notices if it has ended */
     }
 }
 

@@ -97,8 +97,9 @@ int dispatch_give(struct dispatch *d, const void *record, size_t n, struct dispa
  * worker. */
 int dispatch_expect(struct dispatch *d, size_t i, struct err *e);
 
-/* Starts the next worker (worker i if i were started before). It reads its n texts from descriptors JOB_FIRST_MORE and
- * up, which are copies of `in`; `in` stays open here. status: see struct dispatch_worker; taken. NULL: as job_start. */
+/* Starts the next worker; workers are started in the order of their numbers. It reads its n texts from descriptors
+ * JOB_FIRST_MORE and up, which are copies of `in`; `in` stays open here. status: see struct dispatch_worker; taken.
+ * NULL: as job_start. */
 struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, int status, struct err *e);
 
 /* The number, from 0, of the text at which a worker or its input failed; UINT64_MAX: neither did. */

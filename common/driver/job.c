@@ -33,8 +33,8 @@ enum { PATIENCE_MS = 5000 }; /* how long a process may take to end after SIGTERM
 static volatile pid_t *running;
 static volatile size_t n_running;
 static size_t running_cap;
-static volatile sig_atomic_t shown; /* progress is on the terminal: */
-static volatile sig_atomic_t above; /* lines of it above the cursor */
+static volatile sig_atomic_t shown; /* progress is on the terminal */
+static volatile sig_atomic_t above; /* number of its lines above the cursor */
 static volatile sig_atomic_t asked; /* by SIGUSR1 */
 static void (*volatile at_signal)(void);
 
@@ -80,7 +80,7 @@ void job_show(const char *line)
 {
     if (line || shown)
         clear_line();
-    shown = line != NULL; /* before it is shown: a signal may arrive now */
+    shown = line != NULL; /* set before the line is written, because a signal may arrive in between */
     if (line && write(2, line, strlen(line)) < 0)
         shown = false;
     for (; line && shown && (line = strchr(line, '\n')); line++)
@@ -122,7 +122,7 @@ void job_at_signal(void (*then)(void))
     at_signal = then;
 }
 
-/* Makes this process end with the one that started it, if that asked for it (see job.h). */
+/* Makes this process end with the one that started it, if that one asked for it (see job.h). */
 static int follow_parent(struct err *e)
 {
     const char *parent = getenv(JOB_PARENT);
@@ -374,7 +374,7 @@ end:
     return p;
 }
 
-/* ---- What they say ---- */
+/* ---- Their messages ---- */
 
 void job_print(const char *from, const char *line)
 {
@@ -418,7 +418,7 @@ static void hear(struct job *j, struct job_process *p)
             continue;
         if (got < 0)
             return;
-        buf_put(&p->text, text, (size_t)got, &ignored); /* what memory has no room for is not said */
+        buf_put(&p->text, text, (size_t)got, &ignored); /* if memory runs out, this text is lost */
         p->heard_at = clock_now();
         pass_all_but_last(j, p);
     }
@@ -473,7 +473,7 @@ static bool reap(struct job *j, size_t i)
     p->ended = true;
     p->ended_at = ++j->events;
     p->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    hear(j, p); /* all that is there; somebody else may hold the other end */
+    hear(j, p); /* only what is there now; another process may still hold the other end */
     job_close(&p->said);
     return true;
 }
@@ -486,7 +486,7 @@ size_t job_running(const struct job *j)
     return n;
 }
 
-/* Passes on a last line after which nothing has come for long. */
+/* Passes on a last line after which nothing has come for HELD_MS. */
 static void pass_old(struct job *j)
 {
     double t = clock_now();
@@ -499,7 +499,7 @@ static void pass_old(struct job *j)
     }
 }
 
-/* Whether a line is held that becomes old. */
+/* Whether a last line is held that pass_old will pass on later. */
 static bool has_held(const struct job *j)
 {
     for (size_t i = 0; i < j->n && !j->holds; i++) {
@@ -519,9 +519,9 @@ int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds)
     sigdelset(&none, SIGUSR1);
     int tick = j->tick ? j->tick(j->tick_ctx) : -1;
     if (tick >= 0 && (milliseconds < 0 || milliseconds > tick))
-        milliseconds = tick; /* the caller is told early, and comes again */
+        milliseconds = tick; /* returns early; the caller will call again */
     if (n + j->n > SOME && !(all = malloc((n + j->n) * sizeof *all)))
-        all = few, n = n < SOME ? n : SOME; /* those that do not fit are heard when they end */
+        all = few, n = n < SOME ? n : SOME; /* messages of processes that do not fit are read when these end */
     size_t n_all = 0, max = all == few ? SOME : n + j->n;
     for (; n_all < n; n_all++)
         all[n_all] = fds[n_all];
@@ -592,7 +592,7 @@ void job_end_from(struct job *j, int stage)
 {
     for (size_t i = 0; i < j->n; i++) {
         struct job_process *p = j->at[i];
-        reap(j, i); /* what has ended by itself, or was killed, may be the reason for all else */
+        reap(j, i); /* a process that has already ended or was killed may be the cause of all other failures */
         if (p->stage >= stage && !p->ended)
             dismiss(j, p);
     }
@@ -613,7 +613,7 @@ static void forget(struct job *j, bool all, int group)
     sigset_t every, before;
     size_t n = 0;
     sigfillset(&every);
-    sigprocmask(SIG_BLOCK, &every, &before); /* a handler must not see what is half done */
+    sigprocmask(SIG_BLOCK, &every, &before); /* a handler must not see an incomplete change */
     for (size_t i = 0; i < j->n; i++) {
         struct job_process *p = j->at[i];
         if (all || p->group == group) {

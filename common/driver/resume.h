@@ -76,7 +76,7 @@ int resume_only_regular(char **files, int n, const char *why, struct err *e);
  * exist. dir: the directory of `inputs`; user: the user's name for the work. -1 with EX_DATAERR: it has changed. */
 int resume_compare_input(const char *user, const char *dir, const char *where, const char *name, struct err *e);
 
-/* Whether some of these inputs is not a regular file, so that it cannot be read again. */
+/* Whether any of these inputs is not a regular file, and so cannot be read again. */
 bool resume_reads_once(struct str inputs);
 
 /* Writes both files to a directory, durably; `asked` last: if it exists, both are complete. -1 with EX_IOERR or

@@ -94,7 +94,7 @@ int scratch_open(struct scratch *s, struct err *e)
     if (!s->path)
         return -1;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* until it is recorded what must be removed */
+    sigprocmask(SIG_BLOCK, &all, &before); /* until the directory to remove is recorded */
     int rc = start(s, e);
     job_at_signal(let_go);
     sigprocmask(SIG_SETMASK, &before, NULL);

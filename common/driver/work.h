@@ -56,7 +56,7 @@ struct work {
     struct option_words worker;      /* the program: bpe-encode and its options, or bpe-count */
     char **files;                    /* for work_begin */
     int n_files;
-    size_t max; /* the maximal number of parts; 0: a good number for `jobs` processes */
+    size_t max; /* the maximum number of parts; 0: a good number for `jobs` processes */
     uint64_t jobs;
     const char *progress;              /* the argument of --progress, for watch.h */
     char *chunks, *results, *sum_path; /* owned, as are all pointers from here on */

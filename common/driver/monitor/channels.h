@@ -29,11 +29,11 @@ struct watched {
     pid_t tool;                        /* that started it; 0: none, or unknown */
     bool stands;                       /* it ended before this interval, but represents its stage */
 
-    /* Of unseen.c: */
+    /* For unseen.c: */
     struct used ahead;  /* counted for its ended jobs that it has not yet reaped */
     struct used unseen; /* what it reaped in this interval that no sample saw */
 
-    /* Of pipelines.c: */
+    /* For pipelines.c: */
     struct watched *group; /* another process of its pipeline, or itself */
     size_t n_alive;        /* running processes of its group; set in the group's first process */
     unsigned ends[2];      /* channels that it writes to, reads from; not inherited, and with both ends held */

@@ -117,7 +117,7 @@ static int merge(struct monitor *m, struct err *e)
         if (i < m->n && (k == m->n_pids || m->at[i]->process.pid <= pid)) {
             struct watched *w = m->at[i++];
             bool there = k < m->n_pids && w->process.pid == pid;
-            k += there && !w->stands; /* if it stands, a new process has that pid */
+            k += there && !w->stands; /* if w->stands, it has ended, and a new process has that pid */
             w->process.ended |= !there;
             if (w->process.ended && (!w->member || (w->stands && there)))
                 watched_free(w);

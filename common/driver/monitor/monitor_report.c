@@ -102,7 +102,7 @@ static void add_tallies(struct stage_report *r, const struct stage *s, unsigned 
     double busy = r->n > 1 ? r->cpu / r->n : r->cpu; /* without time waiting for a core */
     r->own = (busy < r->run ? busy : r->run) + r->disk + r->sleep + r->stopped + (s->had_input ? 0 : r->input) +
              (s->had_output ? 0 : r->output);
-    r->own *= r->n < 1 ? r->n : 1; /* for jobs that come and go: only while there are any */
+    r->own *= r->n < 1 ? r->n : 1; /* if jobs come and go: its share of all samples, also of those without a job */
 }
 
 static int report_stage(const struct monitor *m, struct stage_report *r, const struct stage *s, double seconds,
@@ -248,7 +248,7 @@ static int report_pipeline(struct monitor *m, struct report *r, const struct pip
     return rc;
 }
 
-/* Tells of those that have ended, and forgets them. */
+/* Reports the pipelines that have ended, and forgets them. */
 static int report_ended(struct monitor *m, struct report *r, struct err *e)
 {
     size_t kept = 0;

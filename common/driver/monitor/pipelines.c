@@ -64,9 +64,9 @@ static void count_ends(struct watched *const *at, size_t n, const struct channel
     }
 }
 
-/* Connects a process with an inherited end to the other side. Not to a process with several such ends, such as a
- * harness that reads the output of all its scripts. Not if that would join two pipelines that each have one of our
- * programs: in a group with such a program, the group's first process is marked as a member. */
+/* Connects a process with an inherited end to the other side, except to a process with several ends, such as a
+ * harness that reads the output of all its scripts. Does not join two pipelines that each have one of our programs: in
+ * a group with such a program, the group's first process is marked as a member. */
 static bool join_inherited(struct channel *c, struct channel_end *end)
 {
     struct watched *other = NULL, *its = watched_group(end->w);
