@@ -200,8 +200,8 @@ static int run(void *ctx, struct err *e)
     return fd_close_stdout(e);
 }
 
-/* Without it, programs downstream would only see that something is missing. Nothing more is known of a text that was
- * cut off. */
+/* Tells programs downstream why input is missing; without this, they would only see that it is. If a text was cut off
+ * (EX_TEMPFAIL), nothing more is known. */
 static void send_failure(void *ctx, const struct err *e)
 {
     struct chunker *c = ctx;

@@ -3,8 +3,8 @@
  *     [bpe parquet |] bpe-chunk FILE... | as many bpe-encodes as jobs | bpe-shard -o DIR --resume
  *
  * The bpe-encodes share one end of a socket as standard input: each message, a record, goes to the one that asks for
- * it. All of them write to one pipe, which is safe for records. What a process had when it died is missing at the end;
- * bpe-shard notices that and writes the missing ranges to a file.
+ * it. All of them write to one pipe, which is safe for records. Records that a process held when it died are missing at
+ * the end; bpe-shard notices that and writes the missing ranges to a file.
  *
  * If text comes from `bpe parquet`, this process tells bpe-chunk how that ended (chunk/chunks.c), because only this
  * process knows whether the text was cut off. The names of many files are passed in an unnamed file, not a pipe, so

@@ -2,7 +2,8 @@
  *
  * Whichever process of the pipeline (shard_line.c) dies, bpe-shard has kept in DIR/.work what it received, and reports
  * what is missing; bpe-chunk --only reads only that again. If a process of the pipeline died, this happens immediately,
- * as long as each round makes progress (one may fail to); if bpe shard itself died, when the same command is run again.
+ * as long as each round makes progress (one may fail to); if bpe shard itself died, it happens when the same command is
+ * run again.
  * DIR/.work also has
  *
  *     asked, inputs      the request of this command (driver/resume.h)
@@ -241,7 +242,7 @@ static int work(struct job *j, struct buf *said, struct err *e)
         return status;
     status = go_on(j, status, said, e);
     if (status == EX_TEMPFAIL && asked->via.n && said->len)
-        return status; /* that is how --via ended, perhaps each time */
+        return status; /* the command of --via ended like that, and may do so each time */
     if (status == EX_TEMPFAIL || (status > 128 && status != 128 + SIGPIPE))
         return err_set(e, EX_TEMPFAIL, "%s: not complete yet; run the same command again", asked->dir);
     return status;

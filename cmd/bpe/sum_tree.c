@@ -5,7 +5,7 @@
  *     sum                              the last bpe-sum writes what bpe-sum FILE... would
  *
  * A partial sum counts as a whole or not at all: if FILEs overlap in part, a tree may leave out more than one bpe-sum
- * does. Also, what is wrong with a FILE should be reported once. So if anything is wrong in the tree, it is abandoned,
+ * does. Also, an error in a FILE should be reported only once. So if anything is wrong in the tree, it is abandoned,
  * and one bpe-sum of all FILEs decides. Missing ranges are not an error here.
  *
  * Partial sums are unnamed files, which the processes open through the descriptors of this one.

@@ -96,9 +96,9 @@ static bool failed_part_runs(const struct job *j)
     return false;
 }
 
-/* Each part is a run of its own, and if nothing of one arrives, bpe-sum does not miss it. Whether a part was read well
- * is known only at its end. So the pipes of counts and of the sum are held open until then: if a part has failed, there
- * is no sum. */
+/* Each part is a separate run, so bpe-sum does not notice if nothing of a part arrives. Only the end of a part shows
+ * whether all of it was read. So the pipes of counts and of the sum are held open until then: if a part has failed,
+ * there is no sum. */
 int train_parquet(const struct train *t, struct job *j, struct err *e)
 {
     enum { PATIENCE = 20, STEP_MS = 100 }; /* to wait for the end of a bpe-sum, or of a part, that has failed */

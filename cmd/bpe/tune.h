@@ -34,9 +34,9 @@ struct tune {
 /* tune_sample.c: the files to read. */
 struct tune_sample {
     struct command_line files; /* their names */
-    uint64_t bytes;            /* of all */
+    uint64_t bytes;            /* of all files */
     int fd;                    /* the first part of a file, in an unnamed file; -1: none */
-    char path[64];             /* by which processes open that */
+    char path[64];             /* the name by which processes open it */
     const char *name;          /* the user's name for the file */
 };
 

@@ -105,7 +105,7 @@ static int look_around(struct upload *up, struct err *e)
     return around[0].listed ? upload_fetch(up, &around[0], &theirs, e) : 0;
 }
 
-/* Files there with our names may be of another run: the remote's manifest tells. */
+/* Files there with our names may belong to other shards; the remote's manifest shows that. */
 static int check_remote(struct err *e)
 {
     static char manifest[] = MANIFEST_NAME;

@@ -77,7 +77,7 @@ static int take_lines(struct buf *out, enum lines kind, struct upload_file **fil
 int upload_list(struct upload *u, const char *place, const char *hash, struct upload_file **files, size_t n,
                 struct err *e)
 {
-    enum { NO_SUCH_DIRECTORY = 3 }; /* or bucket, yet */
+    enum { NO_SUCH_DIRECTORY = 3 }; /* or bucket, so far */
     const char *const words[] = {
         "lsf", "-R",     "--files-only",        "--format",      hash ? "shp" : "sp", "--separator",
         "\t",  "--hash", hash ? hash : u->type, "--no-traverse", UPLOAD_NAMES,        place,
