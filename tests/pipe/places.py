@@ -1,5 +1,5 @@
-"""places.py - where the documents of a source are: found in the source itself, slowly; and from token records, put in order as
-bpe-records(5) has it. And sources made up by chance."""
+"""places.py - the positions of documents in a source, found slowly in the source itself, and from token records, which are put in order
+as bpe-records(5) says. Also makes random sources."""
 import json
 import os
 import re
@@ -15,10 +15,10 @@ WRONG = [b"\xff", b"\xc3", b"\xe8\xaa", b"\xf0\x9f", b"\xa9", b"\xff\xff\xff"]
 SPECIAL = {"one": [EOT], "two": [EOT, "<s>"], "overlapping": [EOT, "ab", "ba"], "longer": [EOT, "<s>", "<s>\n"]}
 
 
-# ---- What is in a source ----
+# ---- Documents of a source ----
 
 def documents_of(text, begin, end, how, separate):
-    """(begin, end) of the documents of a text of bytes. separate: it is one document or several, and its bytes end at `end`."""
+    """(begin, end) of the documents in a text. separate: the text has at least one document, and the last ends at `end`."""
     found, inside, at, start = [], False, 0, begin
     names = sorted((s.encode() for s in SPECIAL[how["model"]]), key=len, reverse=True) if how["special"] == "token" else []
     stop = [(m.start(), m.end(), m[0]) for m in re.finditer(b"|".join(map(re.escape, names)), text)] if names else []
@@ -88,7 +88,7 @@ def in_jsonl(data, how):
 IN = {"text": in_text, "jsonl": in_jsonl, "null": in_nul, "wet": in_wet}
 
 
-# ---- What records say ----
+# ---- Documents from records ----
 
 def check(good, what):
     if not good:
@@ -96,7 +96,7 @@ def check(good, what):
 
 
 def put_together(stream):
-    """{source: [(begin, end, line, id)]}, as a reader of bpe-records(5) finds them; {source: bytes of text}."""
+    """{source: [(begin, end, line, id)]}, as a reader that follows bpe-records(5) finds them; {source: bytes of text}."""
     pieces = {}
     for record in R.split(stream):
         if R.kind(record) == "T":
@@ -106,16 +106,16 @@ def put_together(stream):
     for (source, begin, end), parts in sorted(pieces.items()):
         parts.sort(key=lambda t: (t.first, t.number))
         where = f"source {source}, bytes {begin}-{end}"
-        check(all((t.tail is not None) == (t is parts[-1]) for t in parts), f"the tail is in the last record of a piece: {where}")
+        check(all((t.tail is not None) == (t is parts[-1]) for t in parts), f"only the last record of a piece has a tail: {where}")
         out = found.setdefault(source, [])
         base = at = text.setdefault(source, 0)
         line = lines.setdefault(source, 0)
-        opened = begun.get(source)  # where the document begins that goes on here
+        opened = begun.get(source)  # the begin of the document that continues here
         ids = after = 0
         for t in parts:
-            check(t.first == ids, "ids follow each other")
+            check(t.first == ids, "ids are contiguous")
             for m in t.marks:
-                check(opened is None or m.gap == 0, f"what goes on has no gap: {where}")
+                check(opened is None or m.gap == 0, f"a document that continues has no gap: {where}")
                 line += m.lines
                 out.append((at + m.gap if opened is None else opened, at + m.gap + m.len, line + 1, m.id.decode()))
                 at += m.gap + m.len
@@ -123,10 +123,10 @@ def put_together(stream):
                 after = ids + m.ids
             ids += len(t.ids)
         tail = parts[-1].tail
-        check(at + tail.gap + tail.open == base + tail.text, f"all bytes belong somewhere: {where}")
-        check(ids == after or tail.open, f"ids after the last mark are those of a document that goes on: {where}")
-        check(opened is None or tail.gap == 0, f"what goes on has no gap: {where}")
-        check(opened is None or tail.open or tail.text == 0, f"what goes on has text: {where}")
+        check(at + tail.gap + tail.open == base + tail.text, f"all bytes are accounted for: {where}")
+        check(ids == after or tail.open, f"ids after the last mark belong to a document that continues: {where}")
+        check(opened is None or tail.gap == 0, f"a document that continues has no gap: {where}")
+        check(opened is None or tail.open or tail.text == 0, f"a document that continues has text: {where}")
         if tail.open and opened is None:
             opened = at + tail.gap
         begun[source], text[source], lines[source] = opened, base + tail.text, lines[source] + tail.lines
@@ -141,10 +141,10 @@ def from_records(stream, form):
     return found, text
 
 
-# ---- Sources made up by chance ----
+# ---- Random sources ----
 
 def made_up(rng, how, size, clean=False):
-    """Bytes of text."""
+    """Random text."""
     wrong = 0 if clean or how["invalid"] == "error" else rng.choice([0, 0.1, 0.5])
     rare = rng.choice([0.02, 0.3, 0.6])
     out, n = [], 0
@@ -181,7 +181,7 @@ def made_up_source(rng, how):
 
 
 def packed(rng, data):
-    """Compressed, in frames that may be very small."""
+    """The data compressed in frames, which may be very small."""
     most, parts, at = rng.choice([3, 30, 1000]), [], 0
     while at < len(data):
         n = rng.randrange(1, most + 1)
@@ -192,7 +192,7 @@ def packed(rng, data):
 
 
 def encode(rng, chunks, how):
-    """Token records of several processes, each of which gets some of the chunks."""
+    """Token records from several processes, which share the chunks."""
     parts = R.split(chunks)
     rng.shuffle(parts)
     n, out = rng.choice([1, 2, 5]), []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""places.t - token records say where each document is in its source: whatever the form of the text, the options, the pieces, and
-which process encoded which of them (places.py).
+"""places.t - token records give the position of each document in its source, for any input format, options and pieces, and whichever
+process encoded which piece (places.py).
 """
 import os
 import random
@@ -68,7 +68,7 @@ def windows():
 
 
 def long_line():
-    """A line of JSON that is too long for memory."""
+    """A line of JSON that does not fit in memory."""
     how = {"form": "jsonl", "model": "one", "eot": "before", "special": "token", "invalid": "error", "id": "--id=id"}
     line = '{"text": "%s", "id": "after"}\n'
     data = (line % "a b" + line % ("x" * 1000 + EOT + "\\n word " * 1250000) + "\n" + line % "after").encode()

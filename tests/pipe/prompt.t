@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2238
-# A reader that stops ends all stages at once and silently; and memory depends on the distinct pretokens, not on the corpus.
+# When a reader stops, all stages end immediately and silently. Memory depends on the number of distinct pretokens, not on the corpus.
 . "$(dirname "$0")/../lib.sh"
-limit=4 # seconds of processor time: how long it takes says more about what else the machine does
+limit=4 # seconds of CPU time; elapsed time would depend on the load of the machine
 sanitized=
 if sanitized; then sanitized=1 limit=20; fi
 
-# prompt NAME COMMAND: the shell's command ends, within the limit, and says nothing on standard error.
+# prompt NAME COMMAND: the shell command must end within the limit, with nothing on standard error.
 prompt() {
     local status took TIMEFORMAT='%U %S'
     { time timeout -k 1 30 bash -c "$2" >out 2>err; } 2>times
@@ -20,38 +20,38 @@ for _ in $(seq 20); do cat three.txt; done >big.txt # 60 MB
 bpe-chunk --inline big.txt >chunks
 bpe-chunk -b 256K three.txt >ranges
 bpe-chunk --inline -b 64K three.txt | split -l 1 --filter=bpe-count >counts
-for _ in $(seq 30); do cat counts; done >many-counts # repeated: the same, but long
+for _ in $(seq 30); do cat counts; done >many-counts # repetitions make it long
 bpe-sum counts >sum
 zstd -q big.txt -o big.zst
 
 prompt "bpe-chunk" "bpe-chunk big.txt | head -c 1 | wc -c"
-is "$(cat out)" 1 "  which gives what is asked for"
+is "$(cat out)" 1 "  the reader gets its byte"
 prompt "bpe-chunk --inline" "bpe-chunk --inline big.txt | head -c 1"
-prompt "bpe-chunk of a pipe that does not end" "yes 'some text and more' | bpe-chunk | head -c 1"
+prompt "bpe-chunk of an endless pipe" "yes 'some text and more' | bpe-chunk | head -c 1"
 prompt "bpe-chunk of a zstd file" "bpe-chunk big.zst | head -c 1"
 prompt "bpe-count" "bpe-chunk -b 1M three.txt | bpe-count | head -c 1"
-prompt "bpe-count that has more to read" "yes 'some text and more' | bpe-chunk | bpe-count -S 4K | head -c 1"
+prompt "bpe-count of an endless pipe" "yes 'some text and more' | bpe-chunk | bpe-count -S 4K | head -c 1"
 prompt "bpe-count of ranges" "bpe-chunk big.txt | bpe-count | head -c 1"
 prompt "bpe-sum" "bpe-sum many-counts | head -c 1"
-prompt "bpe-sum after all of the line" "bpe-chunk three.txt | bpe-count | bpe-sum | head -c 1"
+prompt "bpe-sum at the end of the pipeline" "bpe-chunk three.txt | bpe-count | bpe-sum | head -c 1"
 prompt "bpe-merge" "bpe-merge -v 3000 sum | head -c 1"
 prompt "bpe-merge --format=merges" "bpe-merge -v 3000 -f merges sum | head -n 1"
 prompt "bpe-view" "bpe-view chunks | head -c 1"
 prompt "bpe-view of a long line" "cat chunks | bpe-view | head -n 1"
 prompt "bpe-view --check" "bpe-view --check sum | head -c 0"
 prompt "a reader that is gone already" "bpe-chunk --inline big.txt | true"
-prompt "all stages of the line without a reader" "bpe-chunk three.txt | bpe-count | bpe-sum | bpe-merge -v 500 | true"
+prompt "all stages of the pipeline, without a reader" "bpe-chunk three.txt | bpe-count | bpe-sum | bpe-merge -v 500 | true"
 if command -v parallel >/dev/null; then
     prompt "under parallel" "bpe-chunk --inline three.txt | parallel --pipe bpe-count | head -c 1"
 else
     skip "under parallel" "no GNU parallel"
 fi
 
-# Statuses: death by SIGPIPE, or done before.
+# The exit status is that of SIGPIPE.
 bash -c 'bpe-chunk --inline big.txt | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}"' >out
-is "$(cat out)" 141 "the end by SIGPIPE shows in the exit status"
+is "$(cat out)" 141 "the exit status is that of SIGPIPE"
 
-# A parent that ignores SIGPIPE, as Python does and trap '' PIPE: as quiet.
+# A parent that ignores SIGPIPE, like Python or trap '' PIPE: silent, too.
 ignoring='trap "" PIPE;'
 prompt "bpe-chunk where SIGPIPE was ignored" "$ignoring bpe-chunk --inline big.txt | head -c 1"
 prompt "bpe-count where SIGPIPE was ignored" "$ignoring bpe-chunk -b 1M three.txt | bpe-count | head -c 1"
@@ -65,18 +65,18 @@ p.stdout.read(1)
 p.stdout.close()
 p.wait()'"
 
-# By reference nothing but what is near the cuts is read.
+# By reference, only the text near the cuts is read.
 truncate -s 10G sparse
 head -c 100000 three.txt | dd of=sparse conv=notrunc status=none
 prompt "a file of 10 GB by reference" "bpe-chunk --invalid=skip sparse | wc -c"
-like "$(($(cat out) < 70000000))" 1 "  and few records"
+like "$(($(cat out) < 70000000))" 1 "  in few records"
 rm sparse
 prompt "60 MB by reference" "bpe-chunk big.txt >/dev/null"
 
 # ---- Memory ----
 
 if [ "$sanitized" ]; then
-    skip "memory" "a sanitized build takes what it likes"
+    skip "memory" "sanitizers take more memory"
     done_testing
 fi
 for _ in $(seq 5); do cat big.txt; done >huge.txt # 300 MB
@@ -84,7 +84,7 @@ peak() {
     python3 "$TOP/tests/pipe/peak.py" bash -c "$1" 2>err || { echo "exit $?"; cat err; }
 }
 
-# level NAME COMMAND: with X for the file; 100 times the text takes no more than a few MiB more.
+# level NAME COMMAND: runs the command with X replaced by a file; 100 times the text may take only a few MiB more.
 level() {
     local one many
     one=$(peak "${2//X/three.txt}")
@@ -97,5 +97,5 @@ level "bpe-chunk of a pipe" "cat X | bpe-chunk"
 level "bpe-count by reference" "bpe-chunk X | bpe-count"
 level "bpe-count by value" "bpe-chunk --inline X | bpe-count"
 level "bpe-count by value, from a pipe" "cat X | bpe-chunk | bpe-count"
-level "the line by single processes" "bpe-chunk --inline -b 64K X | bpe-count | bpe-sum | bpe-merge -v 500"
+level "the pipeline of single processes" "bpe-chunk --inline -b 64K X | bpe-count | bpe-sum | bpe-merge -v 500"
 done_testing

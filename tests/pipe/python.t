@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is in Python says what is missing, before any work: python3 itself, or a module, or bpe.
+# Commands in Python report what is missing (python3, a module, or bpe) before any work.
 . "$(dirname "$0")/../lib.sh"
 python=$(python3 -c 'import sys; print(sys.executable)')
 text 1 20000 >text.txt
@@ -22,12 +22,12 @@ refuses 127 "$no_python" "${without[@]}" tasks plan -o kept --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" encode -m model.json -o ids --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --jsonl --parquet x.parquet y.jsonl
-is "$(ls)" "$(printf '%s\n' fails.err fails.out few model.json text.txt)" "  and nothing was made"
+is "$(ls)" "$(printf '%s\n' fails.err fails.out few model.json text.txt)" "  and nothing is created"
 
 # ---- A python3 without modules ----
 "$python" -m venv --without-pip empty || exit 1
 PATH=$PWD/empty/bin:$PATH
-is "$(command -v python3)" "$PWD/empty/bin/python3" "a python3 of our own"
+is "$(command -v python3)" "$PWD/empty/bin/python3" "a python3 without modules"
 for command in "train -v 300 text.txt" "shard -m model.json -o shards text.txt" "shard -m model.json -o shards --text=text --parquet x.parquet" \
     "shard -m model.json -o shards --upload=$PWD/bucket text.txt"; do
     # shellcheck disable=SC2086
@@ -38,7 +38,7 @@ for command in "train -v 300 text.txt" "shard -m model.json -o shards text.txt";
     # shellcheck disable=SC2086
     refuses 127 "bpe spark: Python's pyspark is not installed for $PWD/empty/bin/python3; pip install pyspark" bpe spark $command
 done
-for engine in ray spark; do # as filters of one's own
+for engine in ray spark; do # fan_out.py used directly
     fails 127 "bpe $engine: Python's * is not installed for *; pip install *" "$TOP/pipelines/$engine/fan_out.py" bpe-count <text.txt
 done
 refuses 127 "bpe parquet: pyarrow, * is not installed; pip install pyarrow, *$PWD/empty/bin/python3)" bpe parquet --list x.parquet
@@ -48,10 +48,10 @@ for command in "tasks plan -o kept" "train -v 300 --keep=kept"; do
 done
 for command in train shard; do
     for engine in ray spark; do
-        like "$(bpe $engine $command --help)" "usage: bpe $engine $command *" "bpe $engine $command --help needs none"
+        like "$(bpe $engine $command --help)" "usage: bpe $engine $command *" "bpe $engine $command --help needs no module"
     done
 done
-is "$(ls)" "$(printf '%s\n' empty fails.err fails.out few model.json text.txt)" "  and nothing was made"
+is "$(ls)" "$(printf '%s\n' empty fails.err fails.out few model.json text.txt)" "  and nothing is created"
 
 # ---- A module that does not load, and no bpe ----
 mkdir -p broken/{ray,pyspark}

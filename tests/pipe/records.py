@@ -1,6 +1,6 @@
-"""records.py - reads and makes records as man/bpe-records.5 has them: an independent reader, for tests.
+"""records.py - an independent reader and writer of records, according to man/bpe-records.5, for tests.
 
-Checksums are the programs' own affair: records are moved around whole, or made by record_make (tests/oracle).
+It does not compute checksums: tests move whole records, or make them with record_make (tests/oracle).
 """
 import collections
 import os
@@ -32,7 +32,7 @@ def kind(record):
 
 
 def payload(record):
-    """Takes the byte-stuffing out."""
+    """The payload without byte stuffing."""
     data, out, i = record[HEADER:-1], bytearray(), 0
     while i < len(data):
         n = (data[i] ^ 0x0A) - 1
@@ -75,7 +75,7 @@ class Cursor:
 
 
 def n(v):
-    """An integer as a record has it."""
+    """An integer in the encoding of records."""
     out = bytearray()
     while v >= 0x80:
         out.append(v & 0x7F | 0x80)
@@ -89,7 +89,7 @@ def s(v):
 
 
 def batch_of(record):
-    """The batch of a words, commit or summary record."""
+    """The batch of a counts, tokens, commit or summary record."""
     c = Cursor(payload(record))
     if kind(record) in "WT":
         c.id()
@@ -101,7 +101,7 @@ def run_of(record):
 
 
 def words(stream):
-    """All words of a stream with their counts added up, whatever batches they are in."""
+    """The counts of a stream, added up over all batches."""
     out, long = collections.Counter(), []
     for record in split(stream):
         if kind(record) != "W":
@@ -128,16 +128,16 @@ def words(stream):
 
 
 Tokens = collections.namedtuple("Tokens", "run batch number model source begin end first width ends ids marks tail")
-Mark = collections.namedtuple("Mark", "ids gap len lines id")  # a document that ends
+Mark = collections.namedtuple("Mark", "ids gap len lines id")  # the end of a document
 Tail = collections.namedtuple("Tail", "gap open text lines")
 
 
 def tokens(record):
-    """What a tokens record holds; ids, ends and marks are lists; tail is None but in the last record of a piece."""
+    """The contents of a tokens record; ids, ends and marks are lists; tail is None except in the last record of a piece."""
     c = Cursor(payload(record))
     run, batch, number, model, source, begin, end, first, width = (c.id(), c.id(), c.n(), c.bytes(8), c.n(), c.n(), c.n(), c.n(),
                                                                  c.n())
-    tail = Tail(c.n(), c.n(), c.n(), c.n()) if c.n() else None  # of the last record of its piece
+    tail = Tail(c.n(), c.n(), c.n(), c.n()) if c.n() else None  # only in the last record of its piece
     ends, marks = [], []
     for _ in range(c.n()):
         marks.append(Mark((ends[-1] if ends else 0) + c.n(), c.n(), c.n(), c.n(), c.s()))
@@ -150,7 +150,7 @@ def tokens(record):
 
 
 def covered(stream):
-    """The ranges that the commits and summaries of a stream cover; and the runs that it says are complete."""
+    """The ranges that the commits and summaries of a stream cover, and the runs that they declare complete."""
     parts, out, whole = collections.defaultdict(dict), [], set()
     for record in split(stream):
         if kind(record) in "KS":
@@ -173,7 +173,7 @@ def covered(stream):
 
 
 def pieces(record):
-    """The ranges that a chunk or range record holds."""
+    """The ranges in a chunk or range record."""
     c = Cursor(payload(record))
     run = c.id()
     c.s()
@@ -196,6 +196,6 @@ def pieces(record):
 
 
 def make(*records):
-    """Records of (type, payload), with right checksums."""
+    """Records from (type, payload), with correct checksums."""
     text = "".join("%s %s\n" % (t, p.hex()) for t, p in records)
     return lib.must("record_make", data=text.encode())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rest.t - a run whose bpe-chunk died before it wrote its promise is completed: `bpe-chunk --only` of a list with ranges without an
-end writes all that is missing, and the promise that the run would have had. The documents are those of the sources, each once.
+"""rest.t - completes a run whose bpe-chunk died before it wrote its promise. `bpe-chunk --only`, with a list of ranges without an end,
+writes everything that is missing, and the promise that the run would have had. The documents are those of the sources, each once.
 """
 import os
 import random
@@ -19,7 +19,7 @@ END = (1 << 64) - 1
 
 
 def contents(stream):
-    """The contents of all commits of a stream."""
+    """The contents of all complete commits in a stream."""
     parts = {}
     for record in R.split(stream):
         if R.kind(record) == "K":
@@ -30,7 +30,7 @@ def contents(stream):
 
 
 def known_sources(stream):
-    """(rules, {number: (name, reading, access, size, mtime, ns)}) of the commits."""
+    """(rules, {number: (name, reading, access, size, mtime, ns)}) from the commits."""
     rules, found = None, {}
     for content in contents(stream):
         c = R.Cursor(content)
@@ -50,8 +50,8 @@ def known_sources(stream):
 
 
 def missing(stream, run_id):
-    """A list of what is missing, as bpe-shard makes it: all that has not come of the sources of which something has, and what is
-    after the last of them."""
+    """The list of missing ranges that bpe-shard would write: the rest of each source up to the last one seen, with no end where the
+    size is unknown."""
     rules, known = known_sources(stream)
     done = {}
     for x in R.covered(stream)[0]:
@@ -107,7 +107,7 @@ def one(number):
         code, again, err = run(["bpe-chunk", "--only=list", *more, *(inline if rng.random() < 0.5 else []), *files], given)
         if not ok(code == 0, f"{tag}: --only", err):
             return
-        # How a file is sent of which nothing has come may differ, if -b does or some files are compressed.
+        # With compressed files, files that have not arrived at all may now be sent in another way.
         if kind in ("plain", "inline", "pipe"):
             ok([r for r in R.split(again) if R.kind(r) == "P"] == promises, f"{tag}: the same promise")
         both = before + encode(rng, again, how)
@@ -121,7 +121,7 @@ def one(number):
 
 
 def refusals():
-    """What is not the run's is refused."""
+    """Files that are not those of the run are refused."""
     for i in range(3):
         lib.write(f"f{i}", lib.text(i, 3000))
     chunks = R.split(must("bpe-chunk", "-m", "one.json", "-b", "500", "f0", "f1", "f2"))
@@ -138,14 +138,15 @@ def refusals():
         ok(got[0] == code and message in got[2], f"exit {code}: {message}", got)
     got = run(["bpe-encode", "-m", "one.json", "refs"])
     ok(got[0] == 65 and "f2: a range without an end, of a run that did not finish; pass the list through bpe-chunk --only" in got[2],
-       "a range without an end is not for bpe-encode", got[2])
-    ok(b"pieces=" in must("bpe-view", "refs") and b"+?\n" in must("bpe-view", "refs"), "bpe-view shows it", must("bpe-view", "refs"))
+       "bpe-encode refuses a range without an end", got[2])
+    ok(b"pieces=" in must("bpe-view", "refs") and b"+?\n" in must("bpe-view", "refs"), "bpe-view shows a range without an end",
+       must("bpe-view", "refs"))
     lib.write("f2", lib.text(7, 3000))
     got = run(["bpe-chunk", "--only=refs", "f0", "f1", "f2"])
     ok(got[0] == 65 and "f2: changed since" in got[2], "a file that has changed", got)
     lib.write("f1", b"short")
     got = run(["bpe-chunk", "--only=list", "f0", "f1", "f2"])
-    ok(got[0] == 65 and "f1" in got[2], "text that is shorter now", got)
+    ok(got[0] == 65 and "f1" in got[2], "a file that is shorter now", got)
 
 
 def main():

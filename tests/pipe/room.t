@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""room.t - an everyday command on a disk with little room, for its temporary files or for all it writes, and with a limit for the size of
-files (ulimit -f): it does what it should, or ends with 73 or 74 and a line that names the place and says what the system
-says; nothing that is not finished is left, and with room the same command again goes on with what it keeps.
+"""room.t - runs each bpe command on a disk with little space, for its temporary files or for all its output, and with a limit on the size
+of files (ulimit -f). It must succeed, or exit with 73 or 74 and a line with the file and the system's message. It must leave no
+unfinished output, and with enough space, the same command must resume with what it keeps.
 
-COMMAND=NAME: that command alone. SIZES='4 8': these rooms (kB), and limits (bytes) a thousand times as large.
+COMMAND=NAME: only that command. SIZES='4 8': these amounts of space in kB, and the same limits in kB.
 """
 import concurrent.futures
 import os
@@ -16,14 +16,14 @@ sys.path[:0] = [HERE + "/..", HERE]
 import everyday  # noqa: E402
 import lib  # noqa: E402
 
-ROOMS = {False: [0, 4, 64], True: [4, 16, 512]}  # kB: for temporary files alone, for all
+ROOMS = {False: [0, 4, 64], True: [4, 16, 512]}  # kB: for temporary files only, for all files
 LIMITS = [1, 4000, 60000]  # bytes
 CANNOT = {73, 74}
 WRITE_NOTHING = {"shard, of what is complete", "describe", "bpe train", "bpe --version", "bpe help", "train --help"}
 
 
 def leave_room(place, kilobytes):
-    """Fills a file system but for so much."""
+    """Fills a file system except for this many kB."""
     filler = place + "/filler"
     if os.path.exists(filler):
         os.remove(filler)
@@ -33,7 +33,7 @@ def leave_room(place, kilobytes):
 
 
 def again(run, bad):
-    """What it keeps is what the same command goes on with."""
+    """Runs the same command again, which must resume with what it has kept. Returns the problem, or ""."""
     if bad or not run.code or not run.command.goes_on:
         return bad
     first = f"{run.code}: {run.err}"
@@ -61,7 +61,7 @@ def little_limit(base, command, limit):
 
 
 def no_output(base, words):
-    """What is wrong with a command whose standard output may not become a file of any size."""
+    """Runs a command whose standard output is a file that may not grow. Returns the problem, or ""."""
     with open("output", "wb") as out:
         ended = subprocess.run([base.bpe, *words.split()], cwd=base.dir, stdout=out, stderr=subprocess.PIPE, check=False,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
@@ -84,18 +84,18 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for command in commands:
             limits = [size * 1000 for size in sizes] or LIMITS
-            report(command, "limits for the size of files", list(pool.map(lambda limit: little_limit(base, command, limit), limits)))
+            report(command, "limits on the size of files", list(pool.map(lambda limit: little_limit(base, command, limit), limits)))
     if len(commands) > 1:
         for words in "help", "--version", "describe 4.sum m.json", "tune -m m.json -b 1M --rounds=1 b.txt", "train --help":
             bad = no_output(base, words)
-            lib.ok(not bad, f"bpe {words}: no room for standard output", bad)
+            lib.ok(not bad, f"bpe {words}: no space for standard output", bad)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", place], stderr=subprocess.DEVNULL, check=False).returncode:
-        lib.skip("a disk that is full", "cannot mount a small file system")
+        lib.skip("a full disk", "cannot mount a small file system")
         return lib.done()
     try:
         for command in commands:
             cases = [(room, whole) for whole in ROOMS for room in sizes or ROOMS[whole]]
-            report(command, "a disk that is full", [little_room(base, command, place, room, whole) for room, whole in cases])
+            report(command, "a full disk", [little_room(base, command, place, room, whole) for room, whole in cases])
     finally:
         subprocess.run(["umount", place], check=False)
     return lib.done()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Each program that bpe shard starts dies at its first, second, ... start, and bpe shard itself at each of its system calls, or such a
-# call fails. Whatever it was, the exit status says that the same command goes on, or that all was done; and then the directory is that
-# of an undisturbed run.
+# Each program that bpe shard starts is killed at its first, second, ... start; bpe shard itself is killed at each of its system calls, or
+# the call fails. In each case, the exit status must tell whether the same command is needed again, and then the directory must equal
+# that of an undisturbed command.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/deaths.sh"
 programs="bpe-chunk bpe-encode bpe-shard"
@@ -14,25 +14,25 @@ bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 500 >m.json
 
 corpus=(--inline a.txt b.txt)
 
-# shard DIR [DEATHS]
+# shard DIR [DEATHS]: runs bpe shard; the starts of programs in DEATHS are killed.
 shard() {
     forget_starts
     deaths=${2:-} PATH=$PWD/bin:$PATH timeout 60 bin/bpe shard -m m.json -o "$1" -n 50000 -j 2 "${corpus[@]}" >/dev/null 2>err
 }
 
-# recovers WHAT CODE: unless CODE is 0, the same command makes the directory; which is there then. What is wrong goes to bad.
+# recovers WHAT CODE: unless CODE is 0, runs the same command, which must succeed. The directory must be right. Problems are added to bad.
 recovers() {
     [ "$2" = 0 ] || shard D || bad+="after $1: exit $?: $(cat err)"$'\n'
     diff -r want D >diff.out || bad+="$1: $(head -n 3 diff.out)"$'\n'
 }
 
-# again: D is not there, or as the directory $from is.
+# again: removes D, or makes it a copy of the directory $from.
 again() {
     rm -rf D
     [ -z "${from:-}" ] || cp -rp "$from" D
 }
 
-# dies PROGRAM NAME [OTHER]: at each of its starts, while the OTHERs die, too.
+# dies PROGRAM NAME [OTHERS]: the program is killed at each of its starts, as are the starts in OTHERS.
 dies() {
     local n code bad='' count=0
     for n in 1 2 3 4 5 6 7 8 9; do
@@ -42,7 +42,7 @@ dies() {
         has_started "$1" $n || break
         count=$n
         ((code == 0 || code == 75)) || bad+="start $n: exit $code: $(cat err)"$'\n'
-        [ "$code" = 0 ] || grep -q '^bpe shard: ' err || bad+="start $n: exit $code, and does not say why: $(cat err)"$'\n'
+        [ "$code" = 0 ] || grep -q '^bpe shard: ' err || bad+="start $n: exit $code, without a reason: $(cat err)"$'\n'
         recovers "start $n" "$code"
     done
     [ $count -gt 0 ] || [ -n "${3:-}" ] || bad="it is never started"
@@ -50,7 +50,7 @@ dies() {
     reached=$((reached + count))
 }
 
-# stops CALL NAME [ERROR]: bpe shard dies before, and after, each of its calls; or the call fails with ERROR, which is told in one line.
+# stops CALL NAME [ERROR]: bpe shard is killed before and after each such call; or the call fails with ERROR, which one line must report.
 stops() {
     local n code how bad='' count=0
     for how in ${3:--1 -2}; do
@@ -68,7 +68,7 @@ stops() {
             recovers "call $n, $how" "$code"
         done
     done
-    [ "$count" -gt 0 ] || bad="there is none"
+    [ "$count" -gt 0 ] || bad="there is no such call"
     is "$bad" "" "$1$2, ${3:-its death}: $count calls"
 }
 
@@ -80,7 +80,7 @@ for program in $programs; do
     signal=PIPE dies "$program" ' by SIGPIPE'
 done
 if sanitized; then
-    skip "death and failure at system calls" "a sanitized build has an allocator of its own"
+    skip "death and failure at system calls" "fault.so does not work with sanitizers"
 else
     stops change ''
     stops start ''
@@ -91,15 +91,15 @@ else
     from=want stops start ' when all is done' 24
 fi
 
-# Something is missing, which only bpe-shard can tell.
+# A range is missing, which only bpe-shard can detect.
 bpe-chunk -m m.json -b 16K "${corpus[@]}" | bpe-encode -m m.json >tokens
 head -n $(($(wc -l <tokens) / 2)) tokens | bpe-shard -o begun -n 50000 --resume >/dev/null 2>&1
-is "$? $(ls begun/.work/journal)" "75 begun/.work/journal" "a directory that is begun by hand"
+is "$? $(ls begun/.work/journal)" "75 begun/.work/journal" "an unfinished directory from bpe-shard"
 for program in $programs; do
-    from=begun dies "$program" ' when it goes on'
+    from=begun dies "$program" ' when it resumes'
 done
-sanitized || from=begun stops change ' when it goes on'
-sanitized || from=begun stops start ' when it goes on'
+sanitized || from=begun stops change ' when it resumes'
+sanitized || from=begun stops start ' when it resumes'
 
 mkdir many
 split -n l/1200 -a 3 a.txt many/
@@ -113,16 +113,16 @@ rm -rf want
 mv want.two want
 rm -rf D
 shard D bpe-shard:1
-is "$?" 0 "bpe-shard dies before anything is kept: goes on by itself" || sed 's/^/# /' err
+is "$?" 0 "bpe-shard dies before anything is kept: completes by itself" || sed 's/^/# /' err
 diff -r want D >diff.out
 ok $? "  the same directory"
 rm -rf D
 forget_starts
 cat a.txt b.txt | deaths=bpe-shard:1 PATH=$PWD/bin:$PATH bin/bpe shard -m m.json -o D -n 50000 >out 2>err
-is "$? $(cat out)" "75 " "  but not with standard input, which was read" || sed 's/^/# /' err
+is "$? $(cat out)" "75 " "  but not with standard input, which cannot be read again" || sed 's/^/# /' err
 reached=0
-dies bpe-shard ' while it goes on' 'bpe-encode:1 bpe-encode:2'
-sanitized || [ $reached -gt 1 ] # bpe-encode may die before it gets text: then nothing is lost
+dies bpe-shard ' while it resumes' 'bpe-encode:1 bpe-encode:2'
+sanitized || [ $reached -gt 1 ] # bpe-encode may die before it gets text, and then nothing is lost
 ok $? "  $reached starts"
 for program in $programs; do
     from=want dies "$program" ' when all is done'
@@ -144,7 +144,7 @@ pyarrow.parquet.write_table(pyarrow.table({"text": open("a.txt").read().split("<
 else
     skip "Parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
 fi
-# Another model is not taken for the same one because nothing came of what compares them.
+# Another model must not pass as the same one because the process that compares them died.
 cp m.json same.json
 bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 400 >m.json
 for program in bpe-chunk bpe-encode; do
@@ -155,6 +155,6 @@ for program in bpe-chunk bpe-encode; do
         signal=PIPE shard D $program:$n
         codes+="$? "
     done
-    is "$(grep -w 0 <<<"$codes")" "" "$program ends by SIGPIPE when all is done with another model: $codes"
+    is "$(grep -w 0 <<<"$codes")" "" "$program ends by SIGPIPE in a complete directory of another model: $codes"
 done
 done_testing

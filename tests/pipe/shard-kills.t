@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""shard-kills.t - lines that end in bpe-shard, killed at random moments.
+"""shard-kills.t - pipelines that end in bpe-shard are killed at random moments.
 
-A command runs in a session of its own. At a random moment one of its processes, by chance bpe-shard, the command itself, a worker
-or all of them at once, gets SIGKILL; the same command again goes on, and is killed again with less and less probability, until it
-ends. Then the directory must be that of an undisturbed run; and what the manifest lists must be there and whole after each death.
+A command runs in its own session. At a random moment, bpe-shard, the command itself, a random process or all of them get SIGKILL. The
+same command is run again, and killed again with decreasing probability, until it ends. Then the directory must equal that of an
+undisturbed command; after each death, the shards in the manifest must be complete.
 """
 import json
 import os
@@ -28,7 +28,7 @@ OPTIONS = {"in order": ["-n", "50000", "--docs"], "shuffled": ["-n", "50000", "-
 
 
 def processes(session):
-    """(pid, name) of a session's."""
+    """(pid, name) of the processes in a session."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat") as f:
@@ -53,14 +53,14 @@ class Line:
         begin = time.monotonic()
         code = self.start().wait(120)
         self.took = time.monotonic() - begin
-        if lib.ok(code == 0, f"{self.label}: done", f"exit {code}: {lib.read('err').decode()}"):
+        if lib.ok(code == 0, f"{self.label}: succeeds", f"exit {code}: {lib.read('err').decode()}"):
             self.want = tree("d")
             return True
         return False
 
 
 def whole(want):
-    """What is wrong with the shards that the manifest lists, or None."""
+    """None if all shards in the manifest are right; else the problem."""
     if not os.path.exists("d/manifest.json"):
         return None
     for shard in json.loads(lib.read("d/manifest.json"))["shards"]:
@@ -71,7 +71,7 @@ def whole(want):
 
 
 def end(session):
-    """All that is left of it; waits until nothing is."""
+    """Waits until a session has no processes left. After 10 seconds, kills them and returns False."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
         left = list(processes(session))
@@ -84,7 +84,7 @@ def end(session):
 
 
 def victims(session):
-    """Whom to kill, and a word for it."""
+    """The processes to kill, and a word for them."""
     there = list(processes(session))
     if not there:
         return [], "nobody"
@@ -102,7 +102,7 @@ def victims(session):
 
 
 def one(test):
-    """A run that is killed once or more, and ends. The number of kills; what is wrong, or None."""
+    """Runs a command, with kills, until it ends. Returns the number of kills, and the problem or None."""
     shutil.rmtree("d", ignore_errors=True)
     kills, story, stop = 0, [], 0.2
     for _ in range(50):
@@ -144,7 +144,7 @@ def pipeline(label, *words):
 
 
 def lines():
-    """The lines that are killed: of records in three files, in another order than the corpus's; and the whole."""
+    """The commands to kill: bpe-shard on records in three files, not in the order of the corpus; and bpe shard."""
     for order, options in OPTIONS.items():
         options = [*options, "-S", "256K"]
         for form, read, files in ("text", [], TEXTS), (".jsonl.zst", ["--jsonl"], [f + ".jsonl.zst" for f in TEXTS]):
@@ -165,7 +165,7 @@ def lines():
 
 
 if lib.sanitized():
-    lib.skip("kill -9 at random moments", "a sanitized build is too slow to be hit in time; the plain one is")
+    lib.skip("kill -9 at random moments", "a build with sanitizers is too slow to be hit in time")
     sys.exit(lib.done())
 lib.own_directory(in_memory=True)
 seed = lib.seed()

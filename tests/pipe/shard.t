@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""shard.t [SECTION...] - the line that ends in bpe-shard, and oracle/shard_slow.py."""
+"""shard.t [SECTION...] - compares the pipeline that ends in bpe-shard with oracle/shard_slow.py."""
 import hashlib
 import json
 import os
@@ -20,7 +20,7 @@ number = 0
 
 
 class Corpus:
-    """Sources in one form, as files and as the oracle sees them; and the chunks of a run."""
+    """Sources in one input format, as files and for the oracle; and the chunks of a run."""
 
     def __init__(self, label, form, options, sources, files, field="text", key=None):
         self.label, self.options, self.files = label, options, files
@@ -37,7 +37,7 @@ class Corpus:
 
 
 def corpora(maker):
-    """Every form, in files of several sizes."""
+    """Every input format, in files of several sizes."""
     texts = [EOT.join(maker.documents(size)) + end for size, end in ((60000, EOT), (90000, ""), (15000, "\n" + EOT + EOT), (0, ""))]
     texts.append(maker.document(12000))  # one long document
     plain = []
@@ -70,7 +70,7 @@ def corpora(maker):
     yield Corpus("text by value", "", ["-b", "8K", "--inline"], plain, [n for n, _ in plain])
 
 
-# XXH3, 128 bits, of n bytes 0, 7, 14 ... modulo 251, by the library (libxxhash 0.8.1).
+# XXH3-128 of n bytes 0, 7, 14 ... modulo 251, from libxxhash 0.8.1.
 SUMS = {
     0: "99aa06d3014798d86001c324468d497f",
     3: "656e81c56e41fe02c3489259e968ad9e",
@@ -83,7 +83,7 @@ SUMS = {
 
 
 def section_checksums():
-    """The oracle's hash is that of records, and the library's."""
+    """The oracle's hash equals that of records and that of libxxhash."""
     stream = lib.must("bpe-chunk", "-b", "3K", "train.txt") + lib.must("bpe-chunk", "--inline", "-b", "3K", "train.txt")
     good = 0
     for record in records.split(stream):
@@ -102,7 +102,7 @@ def fresh():
 
 
 def options_of(plan):
-    """The command line of a plan."""
+    """The options for a plan."""
     out = ["-n", str(plan.n), "-f", plan.format]
     out += ["--test", str(plan.test)] * bool(plan.test) + ["--test-fraction", repr(plan.fraction)] * bool(plan.fraction)
     out += ["--shuffle=documents"] * plan.shuffle + ["--seed", str(plan.seed)] * bool(plan.seed)
@@ -112,14 +112,14 @@ def options_of(plan):
 
 
 def made(stream, plan, *options, what, directory=None):
-    """The directory that bpe-shard makes; None if it fails."""
+    """Makes a directory with bpe-shard. Returns its name, or None on failure."""
     directory = directory or fresh()
     code, out, err = line.shard(directory, stream, *options_of(plan), *options)
-    if not lib.ok(code == 0 and not err, f"{what}: done, nothing to say", f"exit {code}: {err}"):
+    if not lib.ok(code == 0 and not err, f"{what}: succeeds, without a message", f"exit {code}: {err}"):
         return None
     if b"--check" in lib.must("bpe-shard", "--help"):
         code, _, err = lib.run(["bpe-shard", "--check", directory])
-        lib.ok(code == 0 and not err, "  bpe-shard --check finds nothing", f"exit {code}: {err}")
+        lib.ok(code == 0 and not err, "  bpe-shard --check passes", f"exit {code}: {err}")
     said = [json.loads(row) for row in out.decode().splitlines()]
     with open(directory + "/manifest.json", encoding="utf-8") as f:
         listed = json.load(f)["shards"]
@@ -136,11 +136,11 @@ def judged(directory, corpus, plan, facts, what, eot="none"):
     with open(directory + "/manifest.json", encoding="utf-8") as f:
         said = json.load(f).get("sources")
     bad += [f"sources: {said} instead of {sources}"] * (said != sources)
-    return lib.ok(not bad, f"{what}: as the model has it ({len(shards)} shards)", "\n".join(bad[:8]))
+    return lib.ok(not bad, f"{what}: equals the oracle ({len(shards)} shards)", "\n".join(bad[:8]))
 
 
 def streams(corpus):
-    """The same ids in many ways: (label, stream, options)."""
+    """Streams that give the same shards: (label, stream, options)."""
     chunks = corpus.chunks()
     one = [line.encode("m.json", chunks)]
     four = line.fan_out("m.json", chunks, 4)
@@ -159,7 +159,7 @@ def streams(corpus):
 
 
 def section_forms():
-    """Each form, each fan-out."""
+    """Each input format and fan-out."""
     for corpus in corpora(line.Maker(seed)):
         plan, trees = Plan(n=7000, docs=True), {}
         facts = None
@@ -174,7 +174,7 @@ def section_forms():
         labels = list(trees)
         for label in labels[1:]:
             different = tree_difference(trees[labels[0]], trees[label])
-            lib.ok(different is None, f"{corpus.label}: {label} gives the directory of {labels[0]}", different)
+            lib.ok(different is None, f"{corpus.label}: {label}: the same directory as {labels[0]}", different)
 
 
 PLANS = [
@@ -196,12 +196,12 @@ PLANS = [
 
 
 def plain_corpus():
-    """Of many records."""
+    """A corpus with many records."""
     return next(c for c in corpora(line.Maker(seed)) if c.label == "text by value")
 
 
 def section_plans():
-    """Each way to cut, on one form."""
+    """Each way to cut shards, for one input format."""
     corpus = plain_corpus()
     stream = line.encode("m.json", corpus.chunks())
     facts = line.facts("m.json", stream, oracle, "none")
@@ -218,7 +218,7 @@ def lines_corpus(label, texts):
 
 
 def section_edges():
-    """Shards that are exactly full, documents without ids, and larger than many shards, nothing at all."""
+    """Shards that are exactly full, documents without ids, documents larger than many shards, no ids."""
     maker = line.Maker(seed + 4)
     text = maker.document(100)
     cases = [("full", ["", text, "", text, "", ""]), ("empty", ["", "", ""]), ("one", [text]), ("long", [text * 30, "", text, ""])]
@@ -241,7 +241,7 @@ def section_edges():
 
 
 def section_random():
-    """Any plan, any form."""
+    """Random plans and input formats."""
     every = list(corpora(line.Maker(seed + 5)))
     for _ in range(12):
         corpus, form = rng.choice(every), rng.choice(["npy", "raw", "llmc", "dolma", "megatron"])
@@ -270,7 +270,7 @@ def section_eot():
 
 
 def split_of(directory):
-    """The documents of each split, as a set of (source, offset), from the tables."""
+    """The documents of each split, from the tables, as sets of (source, offset)."""
     import csv
     import gzip
     out = {"test": set(), "train": set()}
@@ -283,7 +283,7 @@ def split_of(directory):
 
 
 def section_split():
-    """What is for tests stays so, whatever else changes."""
+    """Test documents stay test documents, whatever else changes."""
     corpus = plain_corpus()
     fewer = Corpus("fewer", "", corpus.options, [(s.name, s.data) for s in corpus.sources[1:]], corpus.files[1:])
     stream, part = line.encode("m.json", corpus.chunks()), line.encode("m.json", fewer.chunks("-b", "5K"))
@@ -296,9 +296,9 @@ def section_split():
         if directory:
             got = split_of(directory)
             there = got["test"] | got["train"]
-            lib.ok(got["test"] == base["test"] & there and got["train"] == base["train"] & there, f"{label}: the same documents are for tests")
+            lib.ok(got["test"] == base["test"] & there and got["train"] == base["train"] & there, f"{label}: the same test documents")
     other = split_of(made(stream, Plan(n=2000, fraction=0.3, docs=True, seed=1), what="another seed") or ".")
-    lib.ok(other["test"] != base["test"], "another seed: others are")
+    lib.ok(other["test"] != base["test"], "another seed: other test documents")
 
 
 def run_again(stream, directory, plan, *options):
@@ -306,7 +306,7 @@ def run_again(stream, directory, plan, *options):
 
 
 def section_missing():
-    """What did not come is named, asked for, and completes the directory."""
+    """Missing ranges are reported and listed, and their ids complete the directory."""
     for corpus in corpora(line.Maker(seed + 2)):
         for plan in Plan(n=5000, docs=True), Plan(n=5000, shuffle=True):
             what = f"{corpus.label}{', shuffled' * plan.shuffle}"
@@ -327,20 +327,20 @@ def section_missing():
                 directory = fresh()
                 code, out, err = line.shard(directory, b"".join(left), *options_of(plan), "--missing", "todo")
                 named = re.match(r"bpe-shard: .*byte", err) or not left
-                lib.ok(code == 75 and err.count("\n") == 1 and named, f"{how}: exit 75, and says what", f"exit {code}: {err}")
+                lib.ok(code == 75 and err.count("\n") == 1 and named, f"{how}: exit 75, with a message", f"exit {code}: {err}")
                 before = {n: d for n, d in tree(directory).items() if not n.startswith((".work", "manifest"))}
                 code, out, err = run_again(b"", directory, plan, "--missing", "todo")
-                lib.ok(code == 75, "  nothing came: still 75", f"exit {code}: {err}")
+                lib.ok(code == 75, "  without more input, still exit 75", f"exit {code}: {err}")
                 rest = lib.run(["bpe-chunk", "--only", "todo", *rng.choice([[], ["-b", "2K"]]), *corpus.files])
-                if not lib.ok(rest[0] == 0, "  bpe-chunk --only reads the list", rest[2]):
+                if not lib.ok(rest[0] == 0, "  bpe-chunk --only accepts the list", rest[2]):
                     continue
                 again = line.encode("m.json", records.split(rest[1]))
                 if not promised:
                     again += b"".join(promises)
                 code, out, err = run_again(again, directory, plan, "--missing", "todo")
-                lib.ok(code == 0, f"{how}: with the rest complete", f"exit {code}: {err}")
+                lib.ok(code == 0, f"{how}: complete with the rest", f"exit {code}: {err}")
                 after = tree(directory)
-                lib.ok(all(after.get(n) == d for n, d in before.items()), "  what was there has not changed")
+                lib.ok(all(after.get(n) == d for n, d in before.items()), "  existing shards have not changed")
                 different = tree_difference(tree(want), after)
                 lib.ok(different is None, "  the same directory", different)
                 lib.ok(lib.read("todo") == b"", "  and nothing is missing")
@@ -351,36 +351,36 @@ def is_promise(record):
 
 
 def section_again():
-    """A directory is one run and one plan."""
+    """A directory belongs to one run and one plan."""
     corpus = plain_corpus()
     stream = line.encode("m.json", corpus.chunks())
     plan = Plan(n=5000)
     directory = made(stream, plan, what="a directory")
     before = tree(directory)
     code, _, err = line.shard(directory, stream, *options_of(plan))
-    lib.ok(code == 73 and err.count("\n") == 1 and "--resume" in err, "the same again without --resume: 73", f"exit {code}: {err}")
+    lib.ok(code == 73 and err.count("\n") == 1 and "--resume" in err, "the same command without --resume: exit 73", f"exit {code}: {err}")
     code, out, err = run_again(stream, directory, plan)
-    lib.ok(code == 0 and not out and "complete" in err, "with --resume: it is complete", f"exit {code}: {err}")
+    lib.ok(code == 0 and not out and "complete" in err, "  with --resume: complete already", f"exit {code}: {err}")
     for label, other in (("-n", plan._replace(n=6000)), ("--shuffle", plan._replace(shuffle=True)), ("--docs", plan._replace(docs=True)),
                          ("-f", plan._replace(format="raw")), ("--test", plan._replace(test=1))):
         code, _, err = run_again(stream, directory, other)
-        lib.ok(code == 64 and label in err and err.count("\n") == 1, f"--resume with another {label}: 64", f"exit {code}: {err}")
-    lib.ok(tree(directory) == before, "none of them changed anything")
+        lib.ok(code == 64 and label in err and err.count("\n") == 1, f"--resume with another {label}: exit 64", f"exit {code}: {err}")
+    lib.ok(tree(directory) == before, "  none of these changed the directory")
     half = fresh()
     batches = line.fan_out("m.json", corpus.chunks(), 4)
     whole = made(b"".join(batches), plan, what="another run")
     lib.ok(not whole or tree_difference(before, tree(whole)) is None, "  gives the same directory")
     code, _, err = line.shard(half, b"".join(batches[:2]), *options_of(plan))
-    lib.ok(code == 75, "half of a run: 75", f"exit {code}: {err}")
+    lib.ok(code == 75, "half of a run: exit 75", f"exit {code}: {err}")
     other = line.encode("m.json", corpus.chunks())
     code, _, err = run_again(other, half, plan)
-    lib.ok(code == 65 and err.count("\n") == 1, "the other half of another run: 65", f"exit {code}: {err}")
+    lib.ok(code == 65 and err.count("\n") == 1, "the other half from another run: exit 65", f"exit {code}: {err}")
     code, _, err = line.shard(half, b"".join(batches), *options_of(plan))
-    lib.ok(code == 73 and err.count("\n") == 1, "begun, and no --resume: 73", f"exit {code}: {err}")
+    lib.ok(code == 73 and err.count("\n") == 1, "an unfinished directory without --resume: exit 73", f"exit {code}: {err}")
     code, _, err = run_again(line.encode("m.json", corpus.chunks(), "--eot=after"), half, plan)
-    lib.ok(code == 65 and err.count("\n") == 1, "ids made in another way: 65", f"exit {code}: {err}")
+    lib.ok(code == 65 and err.count("\n") == 1, "ids with another --eot: exit 65", f"exit {code}: {err}")
     code, _, err = run_again(b"".join(batches[2:]), half, plan)
-    lib.ok(code == 0 and tree_difference(before, tree(half)) is None, "its own other half completes it", f"exit {code}: {err}")
+    lib.ok(code == 0 and tree_difference(before, tree(half)) is None, "the other half of the same run completes it", f"exit {code}: {err}")
 
 
 def refused(result, *codes):
@@ -389,7 +389,7 @@ def refused(result, *codes):
 
 
 def section_damage():
-    """What is damaged is refused, or does not matter; it never becomes other shards."""
+    """Damage is refused, or does not matter, but never gives other shards."""
     corpus = plain_corpus()
     batches = line.fan_out("m.json", corpus.chunks(), 4)
     stream, plan = b"".join(batches[::-1]), Plan(n=9000, docs=True)
@@ -413,12 +413,12 @@ def section_damage():
         result = run_again(stream, directory, plan)
         if result[0] or tree(directory) != want:
             bad.append(f"way {way} at {at}, then the whole stream: exit {result[0]}: {result[2]}")
-    lib.ok(not bad, "a damaged stream: refused, and the whole one completes the directory", "\n".join(bad[:6]))
+    lib.ok(not bad, "a damaged stream is refused, and the whole one completes the directory", "\n".join(bad[:6]))
     bad, half = [], fresh()
     line.shard(half, b"".join(batches[1:3]), *options_of(plan), "-S", "16K")
     kept = tree(half)
     names = [n for n in kept if re.search("journal|segment", n) and kept[n]]
-    lib.ok(any("segment" in n for n in names) and any("journal" in n for n in names), "half of it is kept in a journal and segments", sorted(kept))
+    lib.ok(any("segment" in n for n in names) and any("journal" in n for n in names), "half of the ids are kept in a journal and segments", sorted(kept))
     for _ in range(80):
         name = rng.choice(names)
         data = bytearray(kept[name])
@@ -436,11 +436,11 @@ def section_damage():
         result = run_again(stream, directory, plan)
         if not refused(result, 65, 74, 75) and not (result[0] == 0 and tree(directory) == want):
             bad.append(f"{name} at {at} of {len(kept[name])}: exit {result[0]}: {result[2]} {tree_difference(want, tree(directory))}")
-    lib.ok(not bad, "a damaged journal or segment: refused, or made up for", "\n".join(bad[:6]))
+    lib.ok(not bad, "a damaged journal or segment is refused, or repaired", "\n".join(bad[:6]))
 
 
 def section_lock():
-    """One at a time."""
+    """Only one process at a time works in a directory."""
     corpus = plain_corpus()
     stream, directory = line.encode("m.json", corpus.chunks()), fresh()
     first = subprocess.Popen(["bpe-shard", "-o", directory, "-n", "9000"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -451,11 +451,11 @@ def section_lock():
     begun = time.monotonic()
     for options in [], ["--resume"]:
         result = line.shard(directory, stream, "-n", "9000", *options)
-        lib.ok(refused(result, 73), f"a second one in the same directory{' with --resume' * bool(options)}: 73", result)
-    lib.ok(time.monotonic() - begun < 10, "  soon")
+        lib.ok(refused(result, 73), f"a second process in the same directory{' with --resume' * bool(options)}: exit 73", result)
+    lib.ok(time.monotonic() - begun < 10, "  ends soon")
     first.stdin.write(stream[1000:])
     first.stdin.close()
-    lib.ok(first.wait() == 0, "the first one is not disturbed")
+    lib.ok(first.wait() == 0, "the first process is not disturbed")
     bad = [d for d in shard_slow.differences(directory, shard_slow.cut(corpus.documents(), Plan(n=9000), line.facts("m.json", stream, oracle, "none")),
                                              Plan(n=9000), line.facts("m.json", stream, oracle, "none"))]
     lib.ok(not bad, "  and its directory is right", bad[:5])
@@ -466,7 +466,7 @@ SECTIONS = [section_checksums, section_forms, section_plans, section_edges, sect
 lib.own_directory(in_memory=True)
 seed = lib.seed()
 rng.seed(seed)
-# The vocabulary comes from text that has every character.
+# The vocabulary is learned from text with every character.
 lib.write("train.txt", line.LETTERS * 20 + EOT.join(line.Maker(seed).documents(100000)))
 oracle = line.train("m.json", "train.txt")
 wanted = sys.argv[1:]

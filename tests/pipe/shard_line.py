@@ -1,4 +1,4 @@
-"""shard_line.py - for tests of shards: sources, a model, the line bpe-chunk | bpe-encode with any fan-out."""
+"""shard_line.py - for tests of shards: makes sources and a model, and runs bpe-chunk | bpe-encode with any fan-out."""
 import os
 import random
 import subprocess
@@ -20,7 +20,7 @@ def words(rng, n):
 
 
 class Maker:
-    """Makes up documents from a vocabulary of words, lines between which text can be cut."""
+    """Makes random documents from a vocabulary of words, with newlines at which text can be cut."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -34,7 +34,7 @@ class Maker:
         return "".join(parts)
 
     def documents(self, size, longest=3000):
-        """Of about this number of characters: most are short, some long, a few empty."""
+        """Documents with about `size` characters in total: most are short, some long, a few empty."""
         out = []
         while size > 0:
             n = self.rng.choice([0, 1, self.rng.randrange(20), self.rng.randrange(200), self.rng.randrange(200)])
@@ -46,7 +46,7 @@ class Maker:
 
 
 def train(path, *sources):
-    """A model of 400 tokens and its oracle."""
+    """Writes a model of 400 tokens. Returns its oracle."""
     chunks = lib.must("bpe-chunk", *sources)
     out = lib.must("bpe-merge", "-v", "400", data=lib.must("bpe-sum", data=lib.must("bpe-count", data=chunks)))
     lib.write(path, out)
@@ -54,7 +54,7 @@ def train(path, *sources):
 
 
 def encode(model, chunks, *options):
-    """Chunks and ranges to token records, by one process."""
+    """Encodes chunks or ranges with one process. Returns the token records."""
     return lib.must("bpe-encode", "-m", model, *options, data=b"".join(chunks))
 
 
@@ -63,7 +63,7 @@ def is_promise(record):
 
 
 def batches(stream):
-    """The records of each batch, whole; the promises in the first of them."""
+    """The records of each batch; the promises are in the first."""
     found, promises = {}, []
     for record in records.split(stream):
         if is_promise(record):
@@ -75,7 +75,7 @@ def batches(stream):
 
 
 def fan_out(model, chunks, n, *options):
-    """The same by n processes: what each wrote; the promises go to the first."""
+    """Encodes with n processes. Returns the output of each; the first gets the promises."""
     work = [[] for _ in range(n)]
     i = 0
     for record in chunks:
@@ -85,7 +85,7 @@ def fan_out(model, chunks, n, *options):
 
 
 def tree(directory):
-    """The files of a directory, and directories: what diff -r compares."""
+    """The files and directories below a directory, as diff -r compares them."""
     out = {}
     for at, below, names in os.walk(directory):
         out.update((os.path.relpath(os.path.join(at, name), directory) + "/", b"") for name in below)
@@ -96,7 +96,7 @@ def tree(directory):
 
 
 def tree_difference(a, b):
-    """The first difference between two trees in words; None."""
+    """A description of the first difference between two trees, or None."""
     if sorted(a) != sorted(b):
         return f"files {sorted(a)} and {sorted(b)}"
     for name in sorted(a):
@@ -107,7 +107,7 @@ def tree_difference(a, b):
 
 
 def facts(model, token_records, oracle, eot):
-    """What the manifest must say of the model."""
+    """The model's members in the manifest."""
     some = next(records.tokens(r) for r in records.split(token_records) if records.kind(r) == "T")
     ids = set(oracle.token.values()) | {i for _, i, _ in oracle.special}
     separator = {t: i for t, i, _ in oracle.special}[EOT.encode()]
@@ -120,7 +120,7 @@ def shard(directory, stream, *options, timeout=60):
 
 
 def compress(path, way):
-    """Returns the name of the compressed file."""
+    """Compresses a file. Returns the name of the compressed file."""
     out = path + (".gz" if way == "gzip" else ".zst")
     command = {"gzip": ["gzip", "-n", "-c", path], "zstd": ["zstd", "-q", "-c", path], "pzstd": ["pzstd", "-q", "-c", "-p", "2", path]}[way]
     with open(out, "wb") as f:

@@ -1,9 +1,9 @@
 #!/bin/bash
-# The way from Parquet to a batch that bpe(7) shows under SHARDS FOR TRAINING: what manual.t does not run there. The commands that
-# need pyarrow or rclone, with sizes made smaller, and a directory as the remote; and the Python, word for word.
+# The examples of SHARDS FOR TRAINING in bpe(7), from Parquet to a batch, that manual.t does not run: the commands that need pyarrow or
+# rclone, with smaller sizes and a directory as the remote; and the Python code, unchanged.
 . "$(dirname "$0")/../lib.sh"
 
-# The batches of numpy and PyTorch, by a python3 that has both: that of a venv seldom has, Debian's does by python3-torch.
+# The batches of numpy and PyTorch need a python3 that has both. That of a venv seldom has; Debian's has with python3-torch.
 python=
 for candidate in python3 /usr/bin/python3; do
     if "$candidate" -c 'import numpy, torch' 2>/dev/null; then
@@ -15,7 +15,7 @@ if [ -n "$python" ]; then
     "$python" "$TOP/tests/oracle/manual_peers.py" --section="SHARDS FOR TRAINING" "$TOP/man/bpe.7" >batches 2>&1
     is "$? $(grep -c SKIP batches)" "0 0" "batches by numpy and by PyTorch" || sed 's/^/# /' batches
     grep -q '^>>> import torch$' "$TOP/man/bpe.7"
-    ok $? "  the manual has one by PyTorch"
+    ok $? "  the manual has an example with PyTorch"
 else
     skip "batches by numpy and by PyTorch" "no python3 has both (Debian: python3-torch)"
 fi
@@ -25,7 +25,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     done_testing
 fi
 
-# The literal blocks of the section that have no prompts, one a file.
+# The literal blocks of the section without prompts, one per file.
 awk '
     /^\.Sh / { section = $0 }
     section != ".Sh SHARDS FOR TRAINING" { next }
@@ -57,14 +57,14 @@ if command -v rclone >/dev/null; then
     is "$? $(grep -v NOTICE err)" "0 " "from Parquet to the remote" || sed 's/^/# /' err
     mkdir trains
     (cd trains && bash -e "../${blocks[1]}") >out 2>err
-    is $? 0 "the machine that trains fetches them"
+    is $? 0 "  the training machine fetches the shards"
     diff -r shards trains/shards >diff.out
-    ok $? "and has the same" || sed 's/^/# /' diff.out
+    ok $? "  which are the same" || sed 's/^/# /' diff.out
 else
     grep -v '^bpe upload' "${blocks[0]}" >local
     bash -e local >out 2>err
     is "$? $(cat err)" "0 " "from Parquet to shards" || sed 's/^/# /' err
-    skip "to and from the remote" "rclone is not installed"
+    skip "the remote" "rclone is not installed"
 fi
 bpe-encode -m tokenizer.json --jsonl --eot=before fineweb/*.jsonl >want
 python3 - <<'EOF2'
@@ -86,7 +86,7 @@ if command -v zstd >/dev/null; then
         pkill -9 -P $! -x shard
     done
     wait $!
-    is $? 0 "until bpe shard has done"
+    is $? 0 "a loop until bpe shard succeeds"
     bpe-encode -m tokenizer.json --jsonl fineweb/*.jsonl.zst >want
     python3 - <<'EOF2'
 import json
@@ -94,8 +94,8 @@ with open("got", "wb") as f:
     for s in json.load(open("shards/manifest.json"))["shards"]:
         f.write(open("shards/" + s["name"], "rb").read()[-2 * s["tokens"]:])
 EOF2
-    same want got "the same ids, however often it was killed"
+    same want got "  with the same ids, although it was killed"
 else
-    skip "until bpe shard has done" "zstd is not installed"
+    skip "a loop until bpe shard succeeds" "zstd is not installed"
 fi
 done_testing

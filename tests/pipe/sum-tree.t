@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# bpe sum-tree: what it writes, says and exits with is what one bpe-sum of the same files does, whatever the shape of the
-# tree, and whatever is wrong with the files; if any process of it is killed, it is that, or 75.
+# bpe sum-tree gives the output, messages and exit status of a single bpe-sum, for any shape of the tree, and for any error in the files.
+# If one of its processes is killed, it does so, or exits with 75.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
-# Made once: a.txt and b.txt; in parts/ counts of parts of the one, sums of parts of the other, the sum of them all and its words.
+# Made once for all blocks: a.txt and b.txt; in parts/, counts of parts of a.txt, sums of parts of b.txt, the sum of all, and its counts.
 text 1 60000 >a.txt
 text 2 50000 >b.txt
 bpe-chunk --inline -b 2K a.txt >a.chunks
@@ -19,18 +19,18 @@ counts=("${counts[@]/%/.counts}") sums=("${sums[@]/%/.sum}")
 all=("${counts[@]}" "${sums[@]}")
 (cd parts && bpe-sum "${all[@]}" >all.sum && words all.sum >all.words)
 
-# parts: what is in parts/, and temp, where temporary files are.
+# parts: copies the files of parts/, with temp, the directory for temporary files.
 parts() {
     cp -r ../parts/. .
     export TMPDIR=$PWD/temp
 }
 
-# shown FILE: what is in it, without the numbers that are made by chance.
+# shown FILE: its records as text, without random ids.
 shown() {
     bpe-view "$1" 2>&1 | sed -E 's/ batch=[0-9a-f]+//; s/^bpe-view: [^:]*/bpe-view/'
 }
 
-# as_bpe_sum NAME OPTION... FILE...: sum-tree does as bpe-sum; J and K are its -j and -k.
+# as_bpe_sum NAME OPTION... FILE...: bpe sum-tree must do the same as bpe-sum; J and K are its -j and -k.
 unset J K
 as_bpe_sum() {
     local name=$1 code want
@@ -44,10 +44,10 @@ as_bpe_sum() {
     is "$code $(cat got.err)" "$want $(cat want.err)" "$name: exit $want"
     is "$(shown got.sum | md5sum)" "$(shown want.sum | md5sum)" "  the same sum"
     if [ -e want.missing ]; then
-        same missing want.missing "  and what is missing"
+        same missing want.missing "  the same list of missing ranges"
         rm want.missing
     fi
-    is "$(ls temp)" "" "  nothing is left behind"
+    is "$(ls temp)" "" "  no temporary file is left"
 }
 
 # ---- The tree ----
@@ -61,7 +61,7 @@ fan_in() {
     done
 }
 
-# One more than a power of two: each level is rounded up.
+# One file more than a power of two: each level is rounded up.
 rounded_up() {
     local i
     parts
@@ -80,11 +80,11 @@ few_files() {
 
 options() {
     parts
-    as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
+    as_bpe_sum "--missing, with nothing missing" --missing=missing "${all[@]}"
     as_bpe_sum "-S" -S 20M "${all[@]}"
 }
 
-# Each of the processes at a time has its part of the memory, the last one all of it.
+# Each of the parallel processes gets its part of the memory; the last process gets all of it.
 memory() {
     local size whole each
     parts
@@ -97,9 +97,9 @@ memory() {
         PATH=$PWD/noting:$PATH bpe sum-tree -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
         whole=$(tail -n 1 noted) each=$(head -n 1 noted)
         whole=${whole#*=} each=${each#*=}
-        ok $((!(each == whole / 3 || (each == 16 << 20 && each > whole / 3)))) "-S $size: each has $each of $whole"
-        [[ $size = *% ]] || is "$whole" "$((${size%M} << 20))" "  which is that size"
-        is "$(sort -u noted | wc -l)" 2 "  each of the same"
+        ok $((!(each == whole / 3 || (each == 16 << 20 && each > whole / 3)))) "-S $size: each process gets $each of $whole"
+        [[ $size = *% ]] || is "$whole" "$((${size%M} << 20))" "  the last gets this size"
+        is "$(sort -u noted | wc -l)" 2 "  the others get the same"
     done
 }
 
@@ -124,7 +124,7 @@ processes() {
         "as many processes as the tree has sums"
 }
 
-# ---- What is missing, comes twice, overlaps or is wrong ----
+# ---- Missing, duplicate, overlapping or bad files ----
 
 some=("${all[@]:0:2}" "${all[@]:3}")
 
@@ -140,10 +140,10 @@ copies() {
     parts
     as_bpe_sum "copies next to each other" -q "${all[0]}" "${all[@]}"
     as_bpe_sum "copies far from each other" "${all[@]}" "${all[@]:0:4}"
-    as_bpe_sum "all twice" "${all[@]}" "${all[@]}"
+    as_bpe_sum "all files twice" "${all[@]}" "${all[@]}"
 }
 
-# overlapping: two.sum and other.sum, of which each has something that the other has not.
+# overlapping: makes two.sum and other.sum, each with counts that the other lacks.
 overlapping() {
     parts
     bpe-sum --partial -q "${counts[@]:0:2}" >two.sum
@@ -152,13 +152,13 @@ overlapping() {
 
 overlap() {
     overlapping
-    as_bpe_sum "some that overlap others in part" two.sum "${counts[@]:2}" other.sum "${sums[@]}"
+    as_bpe_sum "sums that overlap in part" two.sum "${counts[@]:2}" other.sum "${sums[@]}"
     as_bpe_sum "  first" other.sum "${counts[@]:2}" two.sum "${sums[@]}"
     as_bpe_sum "  with --partial and --missing" --partial --missing=missing two.sum "${counts[@]:3}" other.sum "${sums[@]}"
     as_bpe_sum "  at the last level" --partial two.sum "${counts[@]:3}" "${sums[@]}" other.sum
 }
 
-# bad_counts: counts of a text that failed.
+# bad_counts: makes the counts of a text that failed.
 bad_counts() {
     printf 'bad \351' >bad.txt
     bpe-chunk --inline bad.txt | bpe-count >bad.counts 2>/dev/null
@@ -170,7 +170,7 @@ failure() {
     as_bpe_sum "a failure" "${all[@]}" bad.counts
     as_bpe_sum "  first" bad.counts "${all[@]}"
     as_bpe_sum "  with --partial" --partial bad.counts "${all[@]}"
-    as_bpe_sum "  and some that overlap others in part" --partial two.sum bad.counts "${counts[@]:3}" "${sums[@]}" other.sum
+    as_bpe_sum "  and sums that overlap in part" --partial two.sum bad.counts "${counts[@]:3}" "${sums[@]}" other.sum
     bpe-sum --partial -q bad.counts "${sums[0]}" >bad.sum 2>/dev/null
     as_bpe_sum "  in a partial sum" "${all[@]}" bad.sum
 }
@@ -204,14 +204,14 @@ other_rules() {
 nothing() {
     parts
     : >nothing
-    as_bpe_sum "files without anything" nothing "${all[@]}" nothing nothing nothing nothing
-    as_bpe_sum "nothing else" nothing nothing nothing nothing
+    as_bpe_sum "empty files among others" nothing "${all[@]}" nothing nothing nothing nothing
+    as_bpe_sum "only empty files" nothing nothing nothing nothing
 }
 
 compressed() {
     parts
     zstd -q "${counts[0]}"
-    as_bpe_sum "a compressed one" "${all[@]:1}" "${counts[0]}.zst"
+    as_bpe_sum "a compressed file" "${all[@]:1}" "${counts[0]}.zst"
 }
 
 # ---- Wrong use, and the output ----
@@ -232,18 +232,19 @@ wrong_use() {
     refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" bpe sum-tree -o nowhere/out "${all[@]}"
     echo old >out
     bpe sum-tree -k 2 -o out "${some[@]}" 2>/dev/null
-    is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "an old sum stays where there is no new one"
+    is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "a failure leaves an existing output unchanged"
     if [ -e /dev/full ]; then
         bpe sum-tree "${all[@]}" >/dev/full 2>err
         is $? 74 "a full disk"
     fi
-    is "$(ls temp)" "" "nothing is left behind"
+    is "$(ls temp)" "" "no temporary file is left"
 }
 
 # ---- Kills ----
 
-# It does what it should, or says why not; no part of the sum is there, and no temporary file. What is wrong goes into bad.
-ended() { # WHAT
+# ended WHAT: the last command must have written the sum, or failed with a reason; no temporary file or partial sum may be left. Problems
+# are added to bad.
+ended() {
     local code=$? want=$1
     case $code in
     0) words out | cmp - all.words >cmp.out || bad+="$want: $(cat cmp.out)"$'\n' ;;
@@ -253,7 +254,7 @@ ended() { # WHAT
     [ -z "$(ls temp)" ] || bad+="$want: $(ls temp)"$'\n'
 }
 
-# Each bpe-sum dies.
+# Each bpe-sum is killed.
 deaths_of_sums() {
     local bad='' count=0 i
     . "$TOP/tests/deaths.sh"
@@ -268,14 +269,14 @@ deaths_of_sums() {
         count=$i
     done
     is "$bad" "" "bpe-sum dies: $count starts"
-    ok $((count < 7)) "  which are all of the tree"
+    ok $((count < 7)) "  which are those of the tree"
 }
 
-# The command itself dies, or a call of it fails: where processes are started, where files are written.
+# bpe sum-tree itself is killed at system calls that start processes or write files, or these calls fail.
 deaths_of_the_command() {
     local bad count call error i
     if sanitized; then
-        skip "the command dies" "its faults must be loaded before the sanitizer"
+        skip "the command dies" "fault.so does not work with sanitizers"
         return
     fi
     . "$TOP/tests/deaths.sh"
@@ -304,12 +305,12 @@ reader_gone() {
     exec 8>unread 7<&- # a pipe whose reader is gone
     for k in 3 99; do
         bpe sum-tree -j 2 -k "$k" "${all[@]}" 2>err >&8
-        is "$? $(cat err)" "141 " "a reader that goes away: no complaint (-k $k)"
+        is "$? $(cat err)" "141 " "a reader that goes away: no message (-k $k)"
     done
     exec 8>&-
 }
 
-# A signal ends all, and takes the temporary files away.
+# A signal ends all processes and removes the temporary files.
 signals() {
     local signal code left i pid
     parts
@@ -332,7 +333,7 @@ END
         kill -"$signal" $!
         wait $!
         code=$?
-        for i in $(seq 100); do # what is killed takes a moment to end
+        for i in $(seq 100); do # killed processes take a moment to end
             left=0
             while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
             ((left)) || break

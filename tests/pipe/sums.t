@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Sums of sums: those in files are merged as they are, without memory or temporary files, whatever else comes with them; and
-# partial sums, made where the counts are, pass on what failed.
+# Sums of sums: sums in files are merged in place, without memory or temporary files, whatever the other inputs. Partial sums, made where
+# the counts are, pass failures on.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
-# Made once, for all: three texts that share words. Each sum is larger than what is kept in memory at first; long pretokens begin alike.
+# Made once for all blocks: three texts that share words. Each sum is larger than the memory used at first; long pretokens have a common
+# prefix.
 python3 - <<'END'
 import random
 random.seed(3)
@@ -28,12 +29,12 @@ printf 'bad \351 text\n' >>text.txt
 text 6 40000 >>text.txt
 bad="text.txt: byte $(($(grep -abo $'bad \351 text' text.txt | cut -d : -f 1) + 4)): invalid UTF-8 (0xE9); see --invalid"
 
-# have FILE...: copies of these, which a block may change, and which messages call by their names.
+# have FILE...: copies these files, so that a block may change them, and messages have their plain names.
 have() {
     cp -p "${@/#/../}" .
 }
 
-# sums_to WORDS NAME OPTION...: bpe-sum OPTION... exits with 0, says nothing, and its words are those.
+# sums_to WORDS NAME OPTION...: bpe-sum OPTION... must exit with 0, print no message, and give the counts in WORDS.
 sums_to() {
     local want=$1 name=$2 code
     shift 2
@@ -47,15 +48,15 @@ sums_to() {
 
 # shellcheck disable=SC2086
 nothing_stored() {
-    local without="-S 1M -T nowhere" # what moved to the disk would fail
+    local without="-S 1M -T nowhere" # anything that needs the disk would fail
     have {a,b,c}.sum {ab,abc}.words
     fails 73 "bpe-sum: nowhere: cannot create a temporary file there *" bash -c "cat a.sum b.sum | bpe-sum $without"
-    sums_to ab.words "sums in files take no temporary files" $without a.sum b.sum
+    sums_to ab.words "sums in files need no temporary files" $without a.sum b.sum
     sums_to ab.words "the same sum twice" -q $without a.sum b.sum a.sum
     cat a.sum b.sum >ab
     sums_to ab.words "several sums in one file" $without ab
     cat ab a.sum c.sum >aba
-    sums_to abc.words "  some of them twice" -q $without aba b.sum
+    sums_to abc.words "  some twice" -q $without aba b.sum
     bpe-sum --partial a.sum c.sum >ac.sum
     sums_to abc.words "a sum of a sum" $without ac.sum b.sum
 }
@@ -67,15 +68,15 @@ memory() {
     : >nothing
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum a.sum b.sum c.sum)
     least=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum --partial -q nothing)
-    ok $((peak - least > 4000)) "three sums of $(($(wc -c <a.sum) >> 10)) kB take $peak kB, and nothing takes $least kB"
+    ok $((peak - least > 4000)) "three sums of $(($(wc -c <a.sum) >> 10)) kB take $peak kB; empty input takes $least kB"
 }
 
-# ---- Whatever comes with them ----
+# ---- With other inputs ----
 
 with_counts() {
     have {a,b,c}.{counts,sum} {ab,abc}.words
     sums_to ab.words "a sum and counts" a.sum b.counts
-    sums_to abc.words "a sum and counts, beyond the memory" -S 1M b.counts c.sum a.counts
+    sums_to abc.words "a sum and counts, larger than memory" -S 1M b.counts c.sum a.counts
 }
 
 other_inputs() {
@@ -84,19 +85,19 @@ other_inputs() {
     cat b.sum >pipe &
     sums_to ab.words "a sum in a file and one from a pipe" a.sum pipe
     zstd -q b.sum
-    sums_to ab.words "a compressed one" b.sum.zst a.sum
+    sums_to ab.words "a compressed sum" b.sum.zst a.sum
     sums_to ab.words "standard input that is a file" a.sum - <b.sum
 }
 
 other_order() {
     have {a,b}.sum ab.words
     paste -d '\n' a.sum b.sum | sed '/^$/d' >mixed
-    sums_to ab.words "two sums, their records in turn" mixed
+    sums_to ab.words "two sums, their records alternating" mixed
     shuf --random-source=../a.txt a.sum >shuffled
-    sums_to ab.words "the records of one in any order" shuffled b.sum
+    sums_to ab.words "a sum with its records in random order" shuffled b.sum
 }
 
-# half: half of the records of a.sum.
+# half: half the number of records in a.sum.
 half() {
     echo $(($(wc -l <a.sum) / 2))
 }
@@ -107,11 +108,11 @@ two_files() {
     half=$(half)
     head -n "$half" a.sum >a.first
     tail -n +$((half + 1)) a.sum >a.rest
-    sums_to ab.words "one that was cut into two files" b.sum a.first a.rest
-    sums_to ab.words "  which come the wrong way round" b.sum a.rest a.first
-    sums_to ab.words "a whole one after its first half" a.first b.sum a.sum
+    sums_to ab.words "a sum cut into two files" b.sum a.first a.rest
+    sums_to ab.words "  in the wrong order" b.sum a.rest a.first
+    sums_to ab.words "a complete sum after its first half" a.first b.sum a.sum
     { cat a.first b.sum; tail -n +$((half - 9)) a.sum; } >around
-    sums_to ab.words "one that is in the middle of the other, of which some records come twice" around
+    sums_to ab.words "a sum in the middle of another, some records duplicated" around
 }
 
 cut_off() {
@@ -119,7 +120,7 @@ cut_off() {
     fails 75 "bpe-sum: a sum is cut off before its end; make it again" bpe-sum b.sum <(bpe-sum c.sum a.sum | head -n "$(half)")
 }
 
-# cut_after FIRST LAST NAME: after each of these lines.
+# cut_after FIRST LAST NAME: cuts a.sum after each of these lines.
 cut_after() {
     local i
     for i in $(seq "$1" "$2"); do
@@ -134,12 +135,12 @@ cut_anywhere() {
     local half long
     have {a,b}.sum ab.words
     half=$(half)
-    cut_after $((half - 5)) $((half + 20)) "one that was cut at any of many places"
+    cut_after $((half - 5)) $((half + 20)) "a sum cut into two at many points"
     long=$(grep -an kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk a.sum | head -n 1 | cut -d : -f 1)
     cut_after $((long - 1)) $((long + 16)) "  also inside long pretokens"
 }
 
-# ---- More of them than are merged at a time ----
+# ---- More sums than are merged at a time ----
 
 many() {
     local i f
@@ -147,16 +148,16 @@ many() {
         for f in a b c; do bpe-sum <(bpe-chunk "../$f.txt" | bpe-count) >"many.$f$i.sum"; done
     done
     cat many.*.sum | bpe-sum | words >many.words
-    sums_to many.words "twelve sums, of which four are merged at a time" -S 1M many.*.sum
+    sums_to many.words "twelve sums, four merged at a time" -S 1M many.*.sum
     fails 73 "bpe-sum: nowhere: *" bpe-sum -S 1M -T nowhere many.*.sum
-    sums_to many.words "all at a time" -T nowhere many.*.sum
+    sums_to many.words "twelve sums, all merged at the same time" -T nowhere many.*.sum
     (ulimit -n 36 && bpe-sum many.*.sum) | words | cmp - many.words
-    ok $? "all, where few files may be open"
+    ok $? "twelve sums with few file descriptors"
 }
 
-# ---- A file that changes before all is merged ----
+# ---- A file that changes before everything is merged ----
 
-# changes COMMAND: bpe-sum of f.sum, which is a.sum, and a pipe; while it waits for the pipe, the command changes f.sum.
+# changes COMMAND: runs bpe-sum on f.sum, a copy of a.sum, and a pipe. While it waits for the pipe, the command changes f.sum.
 changes() {
     local i code
     have {a,b,c}.sum
@@ -176,7 +177,7 @@ changes() {
     rm pipe
     return "$code"
 }
-# Another count in one record of f.sum, which is as whole and as long as before.
+# recount: changes a count in one record of f.sum, which stays valid and keeps its length.
 recount() {
     PYTHONPATH=$TOP/tests/pipe python3 -B - <<'END'
 import records as R
@@ -191,7 +192,7 @@ assert other != line
 open("f.sum", "wb").write(data.replace(line, other))
 END
 }
-byte() { # AT BYTE: of f.sum
+byte() { # AT BYTE: changes a byte of f.sum
     printf '%b' "$2" | dd of=f.sum bs=1 seek="$1" conv=notrunc status=none
 }
 
@@ -203,23 +204,23 @@ changed() {
         changes "$change"
         is "$? $(cat err)" "65 bpe-sum: f.sum: changed while it was being added up; run this again" "$change"
         bpe-view --check out.sum >view 2>&1
-        is "$? $(cat view)" "65 bpe-view: f.sum: changed while it was being added up; run this again" "  what was written before is no sum"
+        is "$? $(cat view)" "65 bpe-view: f.sum: changed while it was being added up; run this again" "  and the output is not a valid sum"
     done
 }
 
 removed() {
     changes "rm f.sum"
-    is "$? $(cat err)" "66 bpe-sum: f.sum: cannot open: No such file or directory" "one that is removed"
+    is "$? $(cat err)" "66 bpe-sum: f.sum: cannot open: No such file or directory" "a sum that is removed"
 }
 
 grown() {
     changes "cat a.sum a.sum >f.sum"
-    is "$?$(words out.sum | cmp - ../ab.words)" 0 "one that grows is as it was"
+    is "$?$(words out.sum | cmp - ../ab.words)" 0 "a sum that grows counts as it was"
 }
 
 # ---- Partial sums as combiners ----
 
-# nodes: the chunks of text.txt in four parts, node.0 to node.3, and for each its partial sum and what bpe-sum said; codes: its
+# nodes: makes four parts of the chunks of text.txt, node.0 to node.3, with the partial sum of each and bpe-sum's messages; codes has the
 # exit statuses.
 nodes() {
     local n i
@@ -233,15 +234,15 @@ nodes() {
     done
 }
 
-# halves: left.sum and right.sum, of two nodes each.
+# halves: makes left.sum and right.sum, from two nodes each.
 halves() {
     nodes
     bpe-sum --partial -q node.0.sum node.1.sum >left.sum
     bpe-sum --partial -q node.2.sum node.3.sum >right.sum 2>/dev/null
 }
 
-# repaired: the two halves, again.sum, of what they have not, from a text that was made good, and the words of it all; the exit status
-# is that of again.sum.
+# repaired: makes the two halves, again.sum with what they lack, from the corrected text, and the counts of the whole. Returns the exit
+# status for again.sum.
 repaired() {
     halves
     bpe-sum --missing=todo left.sum right.sum >/dev/null 2>&1
@@ -254,7 +255,7 @@ repaired() {
 failure_passed_on() {
     nodes
     is "$(paste -s -d ' ' codes) $(cat node.?.err)" "0 0 0 0 bpe-sum: $bad" \
-        "with --partial -q, a failure is remarked, and nothing else"
+        "with --partial -q, only a failure is reported"
     bpe-sum --partial -q node.0.sum node.1.sum >left.sum 2>err
     is "$? $(cat err)" "0 " "partial sums of partial sums"
     bpe-sum --partial -q node.2.sum node.3.sum node.2.sum >right.sum 2>err
@@ -262,51 +263,51 @@ failure_passed_on() {
     is "$(bpe-view right.sum | grep -c 'failure')" 1 "  once"
     fails 65 "bpe-sum: $bad" bpe-sum left.sum right.sum
     bpe-sum left.sum right.sum 2>/dev/null | bpe-merge -v 300 >out 2>err
-    is "$? $(wc -c <out)" "65 0" "and so does bpe-merge after it"
+    is "$? $(wc -c <out)" "65 0" "  bpe-merge after it fails, too"
     refuses 65 "bpe-merge: $bad" bpe-merge -v 300 right.sum
     bpe-sum --partial left.sum right.sum 2>/dev/null | bpe-merge --partial -v 300 >out 2>err
-    is "$? $(wc -c <err) $(($(wc -c <out) > 1000))" "0 0 1" "bpe-merge --partial takes a sum with a failure"
+    is "$? $(wc -c <err) $(($(wc -c <out) > 1000))" "0 0 1" "bpe-merge --partial accepts a sum with a failure"
 }
 
 failure_made_good() {
     repaired
-    is "$?$(cat err)" 0 "what failed is counted again elsewhere"
-    sums_to whole.words "  which makes up for the failure" again.sum right.sum left.sum
-    sums_to whole.words "  also through another partial sum" left.sum <(bpe-sum -q --partial right.sum again.sum)
+    is "$?$(cat err)" 0 "the failed ranges are counted again elsewhere"
+    sums_to whole.words "  and replace the failure" again.sum right.sum left.sum
+    sums_to whole.words "  also in another partial sum" left.sum <(bpe-sum -q --partial right.sum again.sum)
 }
 
-# A node that was tried again, whole or cut otherwise.
+# A node that is run again, with the same chunks or with others.
 tried_again() {
     local n
     repaired
     bpe-count node.3 | bpe-sum --partial -q >node.3.again
-    sums_to whole.words "a node's second attempt is dropped" -q left.sum right.sum again.sum node.3.again
+    sums_to whole.words "a node's second attempt is ignored" -q left.sum right.sum again.sum node.3.again
     n=$(wc -l <chunks)
     sed -n "$((n / 4 - 1)),$((n / 2))p" chunks | bpe-count | bpe-sum --partial -q >other.1.sum
     fails 75 "bpe-sum: text.txt: bytes * were never counted; * (counts that overlap others in part were left out)" \
         bpe-sum node.0.sum other.1.sum node.2.sum node.3.sum again.sum
     bpe-sum --partial -q node.0.sum other.1.sum node.3.sum >out 2>err
-    like "$? $(cat err)" "0 bpe-sum: text.txt: bytes * (counts that overlap others in part were left out)" "even with --partial -q that is remarked"
+    like "$? $(cat err)" "0 bpe-sum: text.txt: bytes * (counts that overlap others in part were left out)" "even with --partial -q, there is a warning"
 }
 
-# What a node has nothing of, or did not get.
+# A node without input, or with torn input.
 nothing_or_torn() {
     : >nothing
     bpe-count nothing | bpe-sum --partial -q >nothing.sum 2>err
     is "$?$(cat err nothing.sum)" 0 "a node without work adds nothing"
     bpe-sum --partial nothing >out 2>err
-    is "$? $(cat out err)" "0 bpe-sum: no records arrived: there was no input, or the program that should write them did not run" "  but for a remark without -q"
+    is "$? $(cat out err)" "0 bpe-sum: no records arrived: there was no input, or the program that should write them did not run" "  without -q, there is a warning"
     fails 75 "bpe-sum: no records arrived: *" bpe-sum nothing.sum
     repaired
     bpe-sum --partial -q nothing.sum left.sum right.sum again.sum >out 2>err
-    is "$? $(cat err) $(bpe-view --check out | cut -d : -f 1)" "0  complete" "a partial sum that is complete is a sum"
+    is "$? $(cat err) $(bpe-view --check out | cut -d : -f 1)" "0  complete" "a complete partial sum is a sum"
     printf '\377torn' | bpe-sum --partial -q >torn.sum 2>/dev/null
     fails 65 "bpe-sum: *cut off inside a record" bpe-sum left.sum right.sum again.sum torn.sum
 }
 
-# ---- An input whose counts came before: a file that is named twice ----
+# ---- Duplicate inputs, such as a file that is named twice ----
 
-# remarks MESSAGE NAME ARGUMENT...: bpe-sum exits with 0, and says that.
+# remarks MESSAGE NAME ARGUMENT...: bpe-sum must exit with 0 and print MESSAGE.
 remarks() {
     local want=$1 name=$2
     shift 2
@@ -318,52 +319,52 @@ named_twice() {
     have {a,b}.{counts,sum} ab.words
     bpe-sum a.counts >again.sum
     cp a.sum copy.sum
-    remarks "a.sum: all of its counts came before; they count once" "the same sum twice is remarked" a.sum a.sum
-    remarks "copy.sum: all of its counts came before, as did those of 2 more inputs; they count once" "several: one line" \
+    remarks "a.sum: all of its counts came before; they count once" "the same sum twice causes a warning" a.sum a.sum
+    remarks "copy.sum: all of its counts came before, as did those of 2 more inputs; they count once" "several duplicates: one line" \
         a.sum copy.sum b.sum a.sum b.sum
     remarks "again.sum: all of its counts came before; they count once" "another sum of the same counts" a.sum again.sum
-    remarks "a.counts: all of its counts came before; they count once" "counts, after their sum" a.sum b.counts a.counts
-    remarks "a.sum: all of its counts came before; they count once" "a sum, after its counts" a.counts b.counts a.sum
+    remarks "a.counts: all of its counts came before; they count once" "counts after their sum" a.sum b.counts a.counts
+    remarks "a.sum: all of its counts came before; they count once" "a sum after its counts" a.counts b.counts a.sum
     remarks "standard input: all of its counts came before; they count once" "standard input" a.sum - <a.counts
-    remarks "" "-q: no remark" -q a.sum b.sum a.sum
+    remarks "" "-q: no warning" -q a.sum b.sum a.sum
     words out.sum | cmp -s - ab.words
-    ok $? "  and the same sum"
+    ok $? "  the same sum"
 }
 
 twice_in_a_stream() {
     have {a,b}.sum a.counts
     cat a.sum b.sum a.sum a.counts >stream
-    remarks "" "what comes twice in a stream, as of a job that was tried again, is no reason for a remark" stream
-    remarks "" "nor is it beside what is new" a.sum stream
+    remarks "" "duplicates within a stream, as from retried jobs: no warning" stream
+    remarks "" "duplicates with new counts: no warning" a.sum stream
 }
 
 part_of_a_sum() {
     have {a,b,c}.sum
     bpe-sum --partial a.sum c.sum >ac.sum
-    remarks "" "nor what is new in the second" ac.sum b.sum
-    remarks "a.sum: all of its counts came before; they count once" "a part of an earlier sum" ac.sum a.sum b.sum
+    remarks "" "a second sum with new counts: no warning" ac.sum b.sum
+    remarks "a.sum: all of its counts came before; they count once" "a sum that is part of an earlier sum" ac.sum a.sum b.sum
 }
 
 counts_in_two() {
     head -n 3 ../a.counts >half1
     tail -n +4 ../a.counts >half2
     remarks "" "counts in two files" half1 half2
-    remarks "half2: all of its counts came before; they count once" "  the second of them again" half1 half2 half2
-    remarks "" "records without the end of their batch say nothing" half1 half2 half1
+    remarks "half2: all of its counts came before; they count once" "  the second one twice" half1 half2 half2
+    remarks "" "records without their commit: no warning" half1 half2 half1
 }
 
 nothing_twice() {
     have a.sum
     bpe-chunk /dev/null | bpe-count >none.counts
-    remarks "" "counts of nothing" a.sum none.counts
+    remarks "" "counts of empty input: no warning" a.sum none.counts
 }
 
 incomplete_twice() {
     halves
     bpe-sum --partial left.sum left.sum >out.sum 2>err
-    is "$? $(grep -c 'came before' err)" "0 1" "an incomplete sum, too"
+    is "$? $(grep -c 'came before' err)" "0 1" "an incomplete sum twice causes a warning"
     bpe-sum left.sum left.sum >out.sum 2>err
-    is "$? $(wc -l <err)" "75 1" "but after an error nothing else is said"
+    is "$? $(wc -l <err)" "75 1" "after an error, there is no warning"
 }
 
 for cases in nothing_stored memory with_counts other_inputs other_order two_files cut_off cut_anywhere many changed removed grown \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""train.py words        counts as bpe-view shows them -> `count TAB hex` lines, for learn_slow
-train.py merges JSON  the merges of a tokenizer.json -> `lefthex righthex` lines"""
+"""train.py words        converts counts from bpe-view to `count TAB hex` lines, for learn_slow
+train.py merges JSON  prints the merges of a tokenizer.json as `lefthex righthex` lines"""
 import json
 import os
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# From text to merges with the programs, compared with the slow, obvious trainer; and the options of bpe-merge.
+# From text to merges, compared with a slow, obvious trainer; and the options of bpe-merge.
 . "$(dirname "$0")/../lib.sh"
 
 helper=$TOP/tests/pipe/train.py
 
-# same_merges NAME SUM TIE V [OPTION...]: bpe-merge's merges are those of learn_slow.
+# same_merges NAME SUM TIE V [OPTION...]: bpe-merge's merges must equal those of learn_slow.
 same_merges() {
     local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0 least=1
     shift 4
@@ -19,19 +19,19 @@ same_merges() {
     python3 "$helper" merges ours.json >ours
     words "$sum" | awk -F '\t' -v least="$least" '$1 >= least' | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "$(printf '<|endoftext|>' | xxd -p)" |
         cut -d' ' -f1,2 >slow
-    same ours slow "$name: $(wc -l <slow) merges as the slow trainer has them"
+    same ours slow "$name: $(wc -l <slow) merges equal the slow trainer's"
 }
 
 text 11 40000 >made-up.txt
 bpe-chunk made-up.txt | bpe-count | bpe-sum >made-up.sum
 for tie in hf lex id; do
-    same_merges "made-up text, $tie" made-up.sum $tie 900
-    same_merges "made-up text, $tie, at least 50 times" made-up.sum $tie 5000 --min-frequency=50
-    same_merges "made-up text, $tie, short tokens" made-up.sum $tie 700 --max-token-length=4
-    same_merges "made-up text, $tie, without what occurs once or twice" made-up.sum $tie 900 --min-count=3
+    same_merges "random text, $tie" made-up.sum $tie 900
+    same_merges "random text, $tie, --min-frequency=50" made-up.sum $tie 5000 --min-frequency=50
+    same_merges "random text, $tie, --max-token-length=4" made-up.sum $tie 700 --max-token-length=4
+    same_merges "random text, $tie, --min-count=3" made-up.sum $tie 900 --min-count=3
 done
 
-# Tiny alphabets through the whole line: runs, ties everywhere, empty documents, pairs exhausted.
+# Tiny alphabets through the whole pipeline: repeated symbols, ties everywhere, empty documents, no pairs left.
 python3 - <<'EOF'
 import random
 rng = random.Random(3)
@@ -51,7 +51,7 @@ for i in 0 1 2 3; do
     done
 done
 test_n=12
-is "$differ" 0 "24 models of 4 tiny corpora are the slow trainer's"
+is "$differ" 0 "24 models of 4 tiny corpora equal the slow trainer's"
 
 if [ -n "${CORPUS:-}" ] && [ -f "$CORPUS/tinyshakespeare.txt" ]; then
     bpe-chunk "$CORPUS/tinyshakespeare.txt" | parallel --pipe bpe-count | bpe-sum >shakespeare.sum
@@ -69,13 +69,13 @@ bpe-merge -v 1000 -f merges $sum >readable
 is "$(n_merges readable)" 743 "-v counts special tokens, bytes and merges"
 bpe-merge -v 1000 $sum >model.json
 bpe-merge -v 1000 -o named.json $sum
-same model.json named.json "-o writes what goes to standard output without"
+same model.json named.json "-o writes the same as standard output"
 bpe-merge -v 1k $sum | cmp - model.json
 ok $? "1k is 1000"
 bpe-merge -v 1000 -f gpt2 -o dir $sum
 is "$(head -1 dir/merges.txt)" "#version: 0.2" "gpt2: merges.txt has its version line"
 tail -n +2 dir/merges.txt | cmp - readable
-ok $? "gpt2: and the merges"
+ok $? "gpt2: merges.txt has the merges"
 vocab_of() {
     python3 -c 'import json,sys; v = json.load(open(sys.argv[1])); v = v.get("model", {}).get("vocab") or v
 print(len(v), sorted(v.values()) == list(range(len(v))), v["<|endoftext|>"], v["!"])' "$1"
@@ -91,38 +91,39 @@ is "$(head -1 ranks)$(tail -1 ranks | cut -d' ' -f2)" "IQ== 0998" "tiktoken: 999
 bpe-merge -v 1000 -f tiktoken -o out.tiktoken $sum
 same ranks out.tiktoken "tiktoken: -o writes the same"
 is "$(python3 -c 'import json; s = json.load(open("out.tiktoken.json")); print(s["special_tokens"], s["explicit_n_vocab"], s["sha256"])')" \
-    "{'<|endoftext|>': 999} 1000 $(sha256sum <ranks | cut -d' ' -f1)" "tiktoken: and the sidecar"
+    "{'<|endoftext|>': 999} 1000 $(sha256sum <ranks | cut -d' ' -f1)" "tiktoken: and the JSON file"
 bpe-merge -v 1000 --merges=string $sum >strings.json
 is "$(python3 "$helper" merges strings.json)" "$(python3 "$helper" merges model.json)" "--merges=string has the same merges"
 bpe-merge -v 100000 $sum >all.json 2>err
 is "$? $(cat err)" "0 bpe-merge: no pair is left to merge: the vocabulary has $(vocab_of all.json | cut -d' ' -f1) tokens, not 100000" \
-    "a corpus too small for N: says so, exit 0"
+    "a corpus too small for N: exit 0, with a warning"
 bpe-merge -v 257 $sum >bytes.json 2>err
-is "$? $(vocab_of bytes.json) $(cat err)" "0 257 True 0 1 " "no merge at all is a vocabulary of bytes"
+is "$? $(vocab_of bytes.json) $(cat err)" "0 257 True 0 1 " "-v 257: no merges"
 : >empty.txt
 bpe-chunk empty.txt | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 300 >empty.json 2>err
-is "$? $(vocab_of empty.json)" "0 257 True 0 1" "an empty corpus is complete, and a vocabulary of bytes"
+is "$? $(vocab_of empty.json)" "0 257 True 0 1" "an empty corpus: no merges"
 bpe-chunk </dev/null | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 300 2>err | cmp - empty.json
-ok $? "so is an empty standard input"
+ok $? "  empty standard input"
 bpe-merge -v 1000 -o nowhere/model.json $sum 2>err
-is "$? $(ls nowhere 2>/dev/null)" "73 " "a directory that is not there is 73"
+is "$? $(ls nowhere 2>/dev/null)" "73 " "a missing directory: exit 73"
 bpe-merge -v 256 $sum >none 2>err
-is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " "V too small names the least"
+is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " \
+    "-v too small: the message has the minimum"
 
-# ---- Special tokens that were not looked for in the text ----
+# ---- Special tokens that the text was not searched for ----
 add='--add-special=<|endoftext|>'
 bpe-merge -v 1000 "$add" $sum | cmp - model.json
-ok $? "--add-special: one that comes with the sum counts once"
+ok $? "--add-special: a token that is also in the sum is added once"
 printf '{"text":"the<|endoftext|>the<|endoftext|>"}\n' >has.jsonl
 bpe-chunk --jsonl --no-special has.jsonl | bpe-count | bpe-sum >has.sum
 bpe-merge -v 262 "$add" --add-special=b --add-special='<|endoftext|>' -o has.json has.sum
 is "$? $(python3 -c 'import json; print(*(t["content"] for t in json.load(open("has.json"))["added_tokens"]))')" "0 <|endoftext|> b" \
-    "--add-special: each once, in the order given"
+    "--add-special: each token once, in the given order"
 bpe-merge -v 1000 -f merges "$add" has.sum 2>/dev/null | tr -d ' ' | grep -qx endoftext
-ok $? "  where the token is text as any other"
+ok $? "  in the sum, the token is ordinary text"
 bpe train -v 262 --no-special "$add" --add-special=b --jsonl -o line.json has.jsonl
-same line.json has.json "  and bpe train says the same"
+same line.json has.json "  bpe train makes the same model"
 bpe-merge -v 300 --add-special= has.sum >none 2>err
-is "$? $(cat err)" "64 bpe-merge: --add-special: a special token must be UTF-8 text, and not empty" "--add-special: no empty one"
+is "$? $(cat err)" "64 bpe-merge: --add-special: a special token must be UTF-8 text, and not empty" "--add-special: an empty token"
 
 done_testing

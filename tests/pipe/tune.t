@@ -1,15 +1,15 @@
 #!/bin/bash
-# bpe tune measures what it is told to, and says which command was fastest.
+# bpe tune measures variants of a command, and prints the fastest.
 in_memory=1
 . "$(dirname "$0")/../lib.sh"
-export TMPDIR=$PWD/tmp # so that what is left behind is seen
+export TMPDIR=$PWD/tmp # to check that nothing is left behind
 mkdir tmp
 
 text 1 300000 >a.txt
 bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
 cat a.txt a.txt a.txt a.txt >b.txt
 
-# fastest COMMAND WANTED NAME: its last line.
+# fastest ARGS WANTED NAME: checks the last line of bpe tune ARGS.
 fastest() {
     # shellcheck disable=SC2086
     bpe tune $1 >out 2>err
@@ -18,18 +18,18 @@ fastest() {
 
 fastest "-m m.json -j 3 --rounds=2 a.txt b.txt" "bpe shard -m m.json -o DIR -j [1-3]* a.txt b.txt" "plain files"
 is "$(cut -c 1-18 out | head -n -1 | tr -s ' \n' ' ')" \
-    "processes pieces 1 default 1 1M 1 4M 1 16M 2 default 2 1M 2 4M 2 16M 3 default 3 1M 3 4M 3 16M " "all that is measured"
+    "processes pieces 1 default 1 1M 1 4M 1 16M 2 default 2 1M 2 4M 2 16M 3 default 3 1M 3 4M 3 16M " "  what is measured"
 awk 'NR > 1 && !/^fastest/ && ($3 < 1 || $4 <= 0 || $4 > 60 || NF != 5) { bad = 1 } END { exit bad }' out
-ok $? "with figures" || sed 's/^/# /' out
+ok $? "  with times and speeds" || sed 's/^/# /' out
 fastest "--count -b 1M -j 1 --rounds=1 -p cl100k -s <|x|> a.txt" "bpe train -v 32000 -j 1 -b 1M --pattern=cl100k '--special-token=<|x|>' a.txt" "counting"
 fastest "-m m.json -j 1 -b 1M --rounds=1 --eot=before --special=text a.txt" "bpe shard -m m.json -o DIR -j 1 -b 1M --eot=before --special=text a.txt" \
     "options of bpe-encode"
 
 fastest "-m m.json -j 1 -b 1M --rounds=1 -n 1M -f raw a.txt" "bpe shard -m m.json -o DIR -j 1 -b 1M --tokens=1M --format=raw a.txt" \
     "options of bpe-shard"
-fastest "--count -j 1 -b 1M --rounds=1 -v 5000 a.txt" "bpe train -v 5000 -j 1 -b 1M a.txt" "the size of the vocabulary"
+fastest "--count -j 1 -b 1M --rounds=1 -v 5000 a.txt" "bpe train -v 5000 -j 1 -b 1M a.txt" "the vocabulary size"
 
-# What is measured is what is recommended: a bpe in its place notes the commands that are run, but for those without text.
+# The recommended command is the one that was measured: a wrapper of bpe logs the commands that read text.
 mkdir seen
 beside seen
 mv seen/bpe seen/real
@@ -44,10 +44,10 @@ is "$? $(cat err) $(sort ran | uniq -c | tr -s ' \n' ' ')" \
     "0   2 shard -m m.json -o DIR -j 1 -b 1M --eot=before -- a.txt 2 shard -m m.json -o DIR -j 2 -b 1M --eot=before -- a.txt " "bpe shard runs as recommended"
 rm ran
 seen/real tune --count -j 1 -b 1M --rounds=1 -s '<|x|>' a.txt >out 2>err
-is "$? $(cat err)$(cat ran)" "0 train -v 258 -j 1 -b 1M --special-token=<|x|> -- a.txt" "bpe train, too, with a model of one merge"
+is "$? $(cat err)$(cat ran)" "0 train -v 258 -j 1 -b 1M --special-token=<|x|> -- a.txt" "bpe train, measured with a model of one merge"
 rm seen/bpe seen/real
 
-# The sample: what bpe-chunk is asked for. The command is not run without it.
+# The sample, which a wrapper of bpe-chunk copies.
 rm seen/bpe-chunk
 cat >seen/bpe-chunk <<END
 #!/bin/sh
@@ -59,50 +59,50 @@ beside seen
 sampled() {
     rm -f sample
     seen/bpe tune -m m.json -j 1 -b 1M --rounds=1 --sample=200K "$@" >out 2>err
-    is "$? $(cat err)" "0 " "${*: -1}: done"
+    is "$? $(cat err)" "0 " "${*: -1}: succeeds"
 }
 sampled b.txt
-whole() { # of the first 204800 bytes, up to the last $1
+whole() { # END FILE: the first 204800 bytes, up to the last END
     python3 -c 'import sys
 text, end = open(sys.argv[2], "rb").read()[:204800], b"\0" if sys.argv[1] == "nul" else b"\n"
 sys.stdout.buffer.write(text[:text.rindex(end) + 1])' "$1" "$2"
 }
 whole line b.txt | cmp - sample
-ok $? "the first part, up to the end of a line"
+ok $? "the start of the file, up to the end of a line"
 sampled - <b.txt
 whole line b.txt | cmp - sample
-ok $? "of standard input, too"
+ok $? "  of standard input"
 tr '\n' '\0' <b.txt >b.nul
 sampled -0 b.nul
 whole nul b.nul | cmp - sample
-ok $? "up to the end of a document that NUL ends"
+ok $? "  up to NUL at the end of a document"
 tr -d '\n' <b.txt >one
 sampled one
-is "$(wc -c <sample)" "$(wc -c <one)" "a text without such a place: all of it"
+is "$(wc -c <sample)" "$(wc -c <one)" "  the whole text, if it has no such point"
 gzip -k b.txt
 sampled b.txt.gz
 zcat sample | cmp - <(whole line b.txt)
-ok $? "compressed: the first part, compressed"
+ok $? "  of a compressed file, its start, compressed"
 if command -v zstd >/dev/null; then
     zstd -q b.txt
     sampled b.txt.zst
     zstdcat sample | cmp - <(whole line b.txt)
-    ok $? "zstd, too"
+    ok $? "  with zstd"
 else
     skip "zstd" "zstd is not installed"
 fi
 
 sampled - <b.txt.gz
 zstdcat sample 2>/dev/null | cmp - <(whole line b.txt)
-ok $? "compressed, on standard input"
+ok $? "  of compressed standard input"
 head -c 100000 a.txt >small
 sampled small
 [ ! -e sample ]
-ok $? "what is small enough is read where it is" || cat out
+ok $? "a small file is read directly" || cat out
 
 is "$(bpe tune --help | grep -oE -e ' --id=| -v, --vocab-size=N ' | sort | tr -s '\n ' ' ')" " --id= -v, --vocab-size=N " "--help names --id once, and -v"
 
-# ---- What fails ----
+# ---- Failures ----
 fails 64 "bpe tune: missing -m MODEL*" bpe tune a.txt
 fails 64 "bpe tune: --model and --count exclude each other: *" bpe tune --count -m m.json a.txt
 fails 64 "bpe tune: --sample x: not a number; *" bpe tune -m m.json --sample=x a.txt
@@ -124,17 +124,17 @@ rm few/bpe-shard
 PATH=/usr/bin:/bin fails 127 "bpe tune: bpe-shard is not installed, or not on PATH" few/bpe tune -m m.json - <a.txt
 printf '\351' | cat a.txt - >latin1.txt
 bpe tune -m m.json -j 1 -b 1M latin1.txt >out 2>err
-is "$? $(cat err)" "65 bpe-encode: latin1.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "what is no text: one message"
+is "$? $(cat err)" "65 bpe-encode: latin1.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "invalid UTF-8: one message"
 {
     cat latin1.txt
     echo
     cat b.txt
 } >latin1-b.txt
 bpe tune --count -j 1 -b 1M --sample=500K latin1-b.txt >out 2>err
-is "$? $(cat err)" "65 bpe-count: latin1-b.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "  of a sample, too, by the name of the file"
-is "$(ls -A tmp)" "" "nothing is left behind"
+is "$? $(cat err)" "65 bpe-count: latin1-b.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "  also in a sample, with the name of the file"
+is "$(ls -A tmp)" "" "no temporary file is left"
 
-# ---- It is ended: at once, and by SIGKILL, no process is left, and no file ----
+# ---- Signals, also SIGKILL: no process and no file is left ----
 mkdir ended
 for signal in TERM:143 KILL:137; do
     for seconds in 0.05 0.4; do
@@ -143,7 +143,7 @@ for signal in TERM:143 KILL:137; do
         { kill -${signal%:*} $! && wait $!; } 2>/dev/null
         code=$?
         for ((i = 0; i < 100; i++)); do
-            [ $signal != TERM:143 ] || break # nothing is left when it has ended
+            [ $signal != TERM:143 ] || break # with SIGTERM, nothing may be left when it has ended
             [ -n "$(ls ended)" ] || break
             sleep 0.05
         done

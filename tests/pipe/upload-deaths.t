@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rclone dies at each of its starts by bpe upload, and bpe upload itself at each of its system calls, or such a call fails. Whatever it
-# was, the exit status says that the same command goes on, or that all was done; and then the remote has all that the directory had,
-# and nothing else. PLACES=all: every call, not only some.
+# rclone is killed at each of its starts; bpe upload itself is killed at each of its system calls, or the call fails. In each case, the
+# exit status must tell whether the same command is needed again, and then the remote must have the files of the directory, and no others.
+# PLACES=all: all calls, not a sample.
 in_memory=1
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/deaths.sh"
@@ -18,7 +18,7 @@ bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 400 >m.json
 bpe-chunk -m m.json a.txt | bpe-encode -m m.json | bpe-shard -o want -n 20000 >lines
 is "$(wc -l <lines)" "$(find want -name '*.npy' | wc -l)" "there are shards"
 
-# upload [WORD...]: by the command that these words begin. Exit status; err is what it says.
+# upload [WORD...]: runs bpe upload, with these words before the command. Its messages are in err.
 upload() {
     PATH=$test_dir/bin:${others-$PATH} "$@" "$test_dir/bin/bpe" upload --once --delete-after D :local:there >/dev/null 2>err
 }
@@ -27,10 +27,10 @@ cp -r want D
 mkdir interpreters
 ln -s "$(command -v bash)" interpreters
 others=$PWD/interpreters upload
-is "$? $(cat err)" "0 " "it starts no other programs"
+is "$? $(cat err)" "0 " "bpe upload starts no program but rclone"
 total=$(find starts -name 'rclone.*' | wc -l)
 
-# begin N: a directory for the case of that number, with what an upload that was killed has left: some shards, and part of the sums.
+# begin N: makes a directory for case N, with the remains of a killed upload: some shards, and part of the checksums.
 begin() {
     mkdir "$1" "$1"/{starts,there}
     cd "$1" || exit
@@ -42,7 +42,7 @@ begin() {
     cp ../want/manifest.json ../want/tokens_000000.npy there
 }
 
-# recovers CODE: unless CODE is 0, the same command does the rest; then all is there, and nothing else here.
+# recovers CODE: unless CODE is 0, runs the same command, which must succeed. The remote must have all files, and D only the manifest.
 recovers() {
     local is_left
     [ "$1" = 0 ] || upload || echo "after that: exit $?: $(cat err)"
@@ -51,17 +51,17 @@ recovers() {
     [ "$is_left" = ./manifest.json ] || echo "$is_left is left"
 }
 
-# dies N: rclone, at that start.
+# dies N: rclone is killed at its Nth start.
 dies() {
     local code
     deaths=rclone:$1 upload
     code=$?
-    has_started rclone "$1" || echo "it is not started"
+    has_started rclone "$1" || echo "rclone is not started"
     [ "$code" = 0 ] || echo "exit $code: $(cat err)"
     recovers "$code"
 }
 
-# stops N CALL ERROR: it dies before or after that call, or the call fails with ERROR, which is told in one line.
+# stops N CALL ERROR: bpe upload is killed before or after its Nth such call, or the call fails with ERROR, which one line must report.
 stops() {
     local code
     upload at_call "$2" "$1" "$3"
@@ -74,8 +74,8 @@ stops() {
     recovers "$code"
 }
 
-# each FIRST STEP LAST COMMAND...: for the numbers FIRST, FIRST + STEP, ..., as long as there is such a call; some at the same time.
-# Sets count, and bad to what is wrong.
+# each FIRST STEP LAST COMMAND...: runs the command for the numbers FIRST, FIRST + STEP, ..., while there are such calls; some at the same
+# time. Sets count, and bad to the problems.
 each() {
     local n first=$1 step=$2 last=$3 numbers
     count=0 bad=''
@@ -95,10 +95,10 @@ each() {
         done
         first=$((n + step))
     done
-    [ $count -gt 0 ] || bad="there is none"
+    [ $count -gt 0 ] || bad="there is no such call"
 }
 
-# some STEP LAST COMMAND...: as each; of STEP numbers one, which chance takes; PLACES=all: all.
+# some STEP LAST COMMAND...: like each, for every STEPth number with a random start; PLACES=all: for all numbers.
 some() {
     local step=$1
     [ "${PLACES:-}" != all ] || step=1
@@ -115,10 +115,10 @@ random_seed
 [ "$total" -gt 5 ]
 ok $? "rclone is started $total times"
 some 2 "$total" dies
-is "$bad" "" "  it dies: $count starts, and each time it is started again"
+is "$bad" "" "  it is killed: $count starts, and is started again each time"
 
 if sanitized; then
-    skip "death and failure at system calls" "a sanitized build has an allocator of its own"
+    skip "death and failure at system calls" "fault.so does not work with sanitizers"
 else
     some_stop change 16 -1
     some_stop change 16 -2
@@ -128,7 +128,7 @@ else
     some_stop start 15 24 # EMFILE
 fi
 
-# What compares with the shards of another run dies, also by a signal that may mean less: these shards stay.
+# The rclone that compares with the shards of another run dies, also by SIGPIPE: those shards must not change.
 bpe-chunk -m m.json a.txt | bpe-encode -m m.json | bpe-shard -o other -n 30000 >lines
 for signal in KILL PIPE; do
     for n in 1 2; do
@@ -137,9 +137,9 @@ for signal in KILL PIPE; do
         cp -r other there
         forget_starts
         signal=$signal deaths=rclone:$n upload
-        is "$? $(has_started rclone 3 && echo again)" "73 again" "rclone, which asks for the other shards, dies by SIG$signal: 73" || sed 's/^/# /' err
+        is "$? $(has_started rclone 3 && echo again)" "73 again" "rclone dies by SIG$signal while it reads shards of another run: exit 73" || sed 's/^/# /' err
         diff -r other there >diff.out
-        ok $? "  and the shards of another run are as they were" || sed 's/^/# /' diff.out
+        ok $? "  and those shards are unchanged" || sed 's/^/# /' diff.out
     done
 done
 done_testing

@@ -1,6 +1,6 @@
-"""upload_servers.py - remotes for upload.t: servers on loopback, each with a proxy before it that fails as networks do.
+"""upload_servers.py - remotes for upload.t: servers on loopback, each behind a proxy that fails as networks do.
 
-    remote = open_remote("s3", directory)   # or None, if the program that serves it is not installed
+    remote, why = open_remote("s3", directory)   # remote is None if the server is not installed
     remote.name                             # "S3:bucket/shards", for rclone, through the proxy
     remote.proxy.fault = lambda method, path: "503" if ... else None
     remote.stored("a.npy")                  # path of the file in which the server keeps it
@@ -35,7 +35,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def cut(self):
-        """As when the network is gone: no answer."""
+        """Closes the connection without an answer, like a network failure."""
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -55,7 +55,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         method, fault = self.command, proxy.fault(self.command, self.path)
         proxy.seen.append((method, self.path, fault))
         try:
-            if fault == "cut":  # half of the body is read
+            if fault == "cut":  # after half of the body
                 self.rfile.read(min(int(self.headers.get("Content-Length") or 0) // 2, 100000))
                 return self.cut()
             if "chunked" in self.headers.get("Transfer-Encoding", ""):
@@ -80,7 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             data = response.read()
         except (OSError, http.client.HTTPException):
             return self.cut()
-        if fault == "lost":  # it was done, but nobody hears of it
+        if fault == "lost":  # the request succeeded, but the client gets no answer
             return self.cut()
         if fault == "half":
             data, fault = data[:len(data) // 2], "cut"
@@ -125,14 +125,14 @@ class Proxy(http.server.ThreadingHTTPServer):
         self.fault = lambda method, path: None
 
     def writes(self):
-        """How many files were sent, since the list was emptied."""
+        """The number of files sent since the list was cleared."""
         return sum(method in ("PUT", "POST") and ("/shards/" in path or "/upload/" in path) for method, path, _ in self.seen)
 
 
 # ---- Servers ----
 
 def program(name):
-    """Its path: in the directory of servers, or on PATH."""
+    """The path of a program, in the directory of servers or on PATH."""
     path = os.path.join(SERVERS, name)
     return path if os.access(path, os.X_OK) else shutil.which(name)
 
@@ -144,7 +144,7 @@ def free_port():
 
 
 class Remote:
-    """What all have in common."""
+    """The base class of all remotes."""
     proxy = None
 
     def __init__(self, root):
@@ -174,7 +174,7 @@ class Remote:
         return port
 
     def configure(self, kind, name, port, **options):
-        """The remote NAME, through the proxy, and NAMEDIRECT, which is beside it."""
+        """Configures the remote NAME, through the proxy, and NAMEDIRECT, without it."""
         for remote, number in ((name, self.proxy.server_port), (name + "DIRECT", port)):
             prefix = f"RCLONE_CONFIG_{remote}_"
             os.environ[prefix + "TYPE"] = kind
@@ -186,7 +186,7 @@ class Remote:
         return os.path.join(self.root, "bucket/shards", name)
 
     def copy_to(self, path):
-        """Makes that directory what the remote has: (exit status of rclone, what it says)."""
+        """Copies the remote to a directory: (exit status of rclone, its messages)."""
         shutil.rmtree(path, ignore_errors=True)
         code, _, err = lib.run(["rclone", "copy", "--retries", "3", self.direct, path])
         return code, err
@@ -195,7 +195,7 @@ class Remote:
         lib.run(["rclone", "purge", self.direct])
 
     def flip(self, name):
-        """Damages a byte of what is kept, and nothing else."""
+        """Damages one byte of the stored file."""
         with open(self.stored(name), "r+b") as f:
             f.seek(-1, 2)
             last = f.read(1)
@@ -223,7 +223,7 @@ class Local(Remote):
 
 
 class WebDAV(Remote):
-    """It keeps no checksums: all is read back."""
+    """WebDAV has no checksums, so that all files are read back."""
 
     def start(self):
         port = self.serve([program("rclone"), "serve", "webdav", "--addr", "127.0.0.1:PORT", "--dir-cache-time", "10ms", self.root])
@@ -248,7 +248,7 @@ class GCS(Remote):
         port = self.serve([program("fake-gcs-server"), "-scheme", "http", "-host", "127.0.0.1", "-port", "PORT", "-backend", "filesystem",
                            "-filesystem-root", self.root])
         self.configure("google cloud storage", "GCS", port, endpoint="http://127.0.0.1:PORT/storage/v1/", anonymous="true", project_number="1")
-        # It tells clients where to go on: to the proxy.
+        # The server gives clients URLs to continue at, which must be the proxy's.
         body = f'{{"externalUrl": "http://127.0.0.1:{self.proxy.server_port}", "publicHost": "127.0.0.1:{self.proxy.server_port}"}}'
         c = http.client.HTTPConnection("127.0.0.1", port)
         c.request("PUT", "/_internal/config", body, {"Content-Type": "application/json"})

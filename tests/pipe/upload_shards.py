@@ -1,7 +1,7 @@
-"""upload_shards.py - directories of shards for upload.t, as bpe-shard makes them: a manifest that grows, by new files of that name.
+"""upload_shards.py - directories of shards for upload.t, as bpe-shard makes them: the manifest grows, and is replaced by rename.
 
-    shards = Shards("d", 5).finish(2)   # five shards in d.want, of which two are in d now
-    shards.finish(5)                    # all, and the manifest is complete
+    shards = Shards("d", 5).finish(2)   # five shards in d.want, two of them in d
+    shards.finish(5)                    # all in d, with a complete manifest
 """
 import hashlib
 import json
@@ -24,10 +24,10 @@ def checksum(path):
 
 
 class Shards:
-    """`want` has all shards and the whole manifest; `path`, where upload works, gets them one by one."""
+    """`want` has all shards and the complete manifest; `path`, where upload works, gets them one by one."""
 
     def __init__(self, path, n, size=30000, further=True, sha256=False, names="tokens_%06d.npy"):
-        """names: of the format npy, or mds; further: with tables of documents."""
+        """names: the names of the format npy, or mds. further: with tables of documents."""
         self.path, self.want, self.n = path, path + ".want", n
         self.top = {"version": 1, "software": 'bpetools "\\', "dtype": "uint16", "shard_tokens": size // 2, "docs": further, "sha256": sha256}
         if names.endswith(".mds"):
@@ -72,7 +72,7 @@ class Shards:
         return [f["name"] for s in self.shards[:n] for f in [s, *s.get("files", [])]]
 
     def finish(self, n, complete=None):
-        """The first n shards are finished now."""
+        """Finishes the first n shards."""
         complete = n == self.n if complete is None else complete
         done = set(self.names(self.finished)) if hasattr(self, "finished") else set()
         for name in [*self.names(n), *[f["name"] for f in self.extra if complete]]:
@@ -85,7 +85,7 @@ class Shards:
         return self
 
     def local(self):
-        """What of the shards is in the directory."""
+        """The files in the directory."""
         return sorted(os.path.relpath(os.path.join(d, f), self.path) for d, _, files in os.walk(self.path) for f in files if "/.work" not in d)
 
 
@@ -94,7 +94,7 @@ def tree(path):
 
 
 def other_than_wanted(remote, shards):
-    """What on the remote is not byte for byte as it should be, missing or too much; or why that cannot be said."""
+    """The files on the remote that are wrong, missing or extra, or the error of rclone; "" if all are right."""
     code, err = remote.copy_to("got")
     got, want = tree("got"), tree(shards.want)
     wrong = sorted(k for k in set(got) | set(want) if got.get(k) != want.get(k))
