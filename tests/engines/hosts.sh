@@ -1,22 +1,22 @@
-# shellcheck shell=bash disable=SC2154 # test_dir is that of lib.sh
-# hosts.sh - for ssh.t: hosts in network namespaces of this machine, each with an sshd of its own.
+# shellcheck shell=bash disable=SC2154 # lib.sh sets test_dir
+# hosts.sh - for ssh.t: hosts in network namespaces of this machine, each with its own sshd.
 #
 #     start_hosts 3
 #     ssh -F ssh_config h1 hostname
 #     host_dies 2
 #
-# They share the file system, but ./private, which is empty for them, and have their own HOME and TMPDIR in ./host; ./bin is
-# first on their PATH, and HOST says which one it is: h1, ... The addresses, of 198.18.0.0/15 (for tests of networks,
-# RFC 2544), and all names depend on the process id. stop_hosts, which the end of the test calls, removes everything.
+# They share the file system, except ./private, which is empty for them. Their HOME and TMPDIR are ./host, ./bin is first on their PATH,
+# and HOST is the name of the host: h1, ... The addresses, from 198.18.0.0/15 (for network tests, RFC 2544), and all names depend on
+# the process id. stop_hosts, which is called at the end of the test, removes everything.
 
 hosts=()
 
-# can_have_hosts: whether there is the right to make them.
+# can_have_hosts: whether this user may make hosts.
 can_have_hosts() {
     [ "$(id -u)" = 0 ] && ip netns add "bpe$$" 2>/dev/null && ip netns delete "bpe$$"
 }
 
-# sshd_of HOST: in its namespace; ends with it, as all that it started.
+# sshd_of HOST: starts sshd in the host's namespace. It and all its children end with the namespace.
 sshd_of() {
     ip netns exec "bpe$$$1" sh -c 'mount -t tmpfs none private && exec "$@"' sh "$(PATH=$PATH:/usr/sbin command -v sshd)" -D \
         -f "$PWD/ssh/$1.conf" -E "$PWD/ssh/$1.log" >/dev/null 2>&1 </dev/null &
@@ -24,8 +24,8 @@ sshd_of() {
 }
 
 start_hosts() { # N
-    local i address base=$(($$ % 8192 * 16)) # 16 addresses a process
-    mkdir -p ssh bin host private /run/sshd # the last one is where sshd of Debian leaves its privileges
+    local i address base=$(($$ % 8192 * 16)) # 16 addresses for each process
+    mkdir -p ssh bin host private /run/sshd # Debian's sshd needs /run/sshd for privilege separation
     trap 'stop_hosts; cd /; rm -rf "$test_dir"' EXIT
     ssh-keygen -q -t ed25519 -N '' -f ssh/user
     ssh-keygen -q -t ed25519 -N '' -f ssh/host
@@ -66,7 +66,7 @@ END
     wait_for "${hosts[@]}"
 }
 
-# wait_for HOST...: until they answer.
+# wait_for HOST...: waits until they answer.
 wait_for() {
     local host tries
     for host; do
@@ -77,7 +77,7 @@ wait_for() {
     done
 }
 
-# host_dies HOST: all of its processes, also those that began meanwhile. host_returns HOST
+# host_dies HOST: kills all of its processes, also those that start meanwhile. host_returns HOST: starts its sshd again.
 host_dies() {
     local all process
     while all=$(ip netns pids "bpe$$$1" 2>/dev/null) && [ -n "$all" ]; do
@@ -91,7 +91,7 @@ host_returns() {
     wait_for "$1"
 }
 
-# cable HOST down|up
+# cable HOST down|up: disconnects the host from the network, or connects it.
 cable() {
     ip link set "bpe$$$1" "$2"
 }

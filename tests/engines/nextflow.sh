@@ -1,7 +1,7 @@
 #!/bin/bash
-# nextflow.sh - puts Nextflow, from Maven Central, into a directory, for nextflow.t: nextflow.sh build/nextflow
+# nextflow.sh - installs Nextflow from Maven Central in a directory, for nextflow.t: nextflow.sh build/nextflow
 #
-# 24.10.0 is the newest of which all parts are there. Takes mvn and a Java of 17 to 23.
+# 24.10.0 is the newest version with all its parts on Maven Central. Needs mvn, and Java 17 to 23.
 set -e
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
 cat >"$dir/pom.xml" <<END

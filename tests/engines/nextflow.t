@@ -1,10 +1,10 @@
 #!/bin/bash
-# Nextflow runs tasks of bpe tasks: the same model and shards, whatever is killed, or done twice.
+# Nextflow runs the tasks of bpe tasks: the same model and shards, whatever is killed or run twice.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=recipes.sh
 . "$TOP/tests/engines/recipes.sh"
 
-how="tests/engines/nextflow.sh $(realpath --relative-to="$TOP" "$BUILD")/nextflow, which takes mvn; or put nextflow on PATH"
+how="tests/engines/nextflow.sh $(realpath --relative-to="$TOP" "$BUILD")/nextflow, which needs mvn; or put nextflow on PATH"
 engine nextflow "$how" java
 nextflow=(nextflow)
 command -v nextflow >/dev/null || nextflow=(java -cp "$BUILD/nextflow/*" nextflow.cli.Launcher)
@@ -32,7 +32,7 @@ recipe nextflow
 
 mkdir kill.1 kill.2
 train_by killed got.json
-is "$? $(ran)" "0 $((tasks + 2))" "workers are killed: Nextflow starts them again"
+is "$? $(ran)" "0 $((tasks + 2))" "workers are killed: Nextflow restarts them"
 same_model got.json "workers are killed"
 
 done_twice

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bpe ray makes the model and the shards of the plain line on a cluster of three nodes, also when processes and nodes die.
+# bpe ray makes the model and the shards of the plain pipeline on a cluster of three nodes, also when processes and nodes die.
 . "$(dirname "$0")/engine.sh"
 engine ray 'apt-get install rclone zstd' rclone zstd
 engine_python ray 'ray==2.60.0 pyarrow numpy pandas' ray pyarrow
@@ -8,9 +8,8 @@ fan_out=$TOP/pipelines/ray/fan_out.py
 here=$PWD
 corpus
 
-# ---- Workers that wait: each enters its process and the one that started it in `pids`; where `free` is a number, all but
-# ---- so many at first wait until there is a file `go`. With a file `full`, one of them has no room for what it writes;
-# ---- with `always-full`, none has ----
+# ---- Workers that wait: each logs its process id and its parent's in `pids`. If the file `free` has a number, only so many continue;
+# ---- the others wait for the file `go`. With a file `full`, one worker has no space for its output; with `always-full`, none has ----
 mkdir workers
 cat >workers/bpe-count <<END
 #!/bin/bash
@@ -30,7 +29,7 @@ exec "$BUILD/\${0##*/}" "\$@"
 END
 chmod +x workers/bpe-count
 ln workers/bpe-count workers/bpe-encode
-beside workers # as bpe starts what is beside it
+beside workers # because bpe starts the programs in its own directory
 bpe-chunk -b 1 <<<x | head -n 1 >record
 cat >workers/zstd <<END
 #!/bin/bash
@@ -61,14 +60,14 @@ def fsync(descriptor):
 os.fsync = fsync
 END
 
-# held N: from now on, workers wait but for the first N.
+# held N: from now on, all workers except the first N wait.
 held() {
     rm -f go pids
     touch pids
     echo "$1" >free
 }
 
-# started N: waits until N have begun.
+# started N: waits until N workers have started.
 started() {
     local i
     for ((i = 0; i < 600 && $(wc -l <pids) < $1; i++)); do sleep 0.1; done
@@ -80,12 +79,12 @@ released() {
 }
 
 # ---- The cluster ----
-export RAY_TMPDIR=$PWD/r RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 # the address of this machine is 127.0.0.1
+export RAY_TMPDIR=$PWD/r RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 # so that the address of this machine is 127.0.0.1
 mkfifo orders answers
 PATH=$here/workers:$PATH PYTHONPATH=$here/site:$TOP/pipelines/python timeout -k 5 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
 cluster=$!
 exec {orders}>orders {answers}<answers
-# It ends with its orders; what is left of it half a minute later is killed.
+# The cluster ends when its input is closed; processes left after half a minute are killed.
 end_cluster() {
     local i
     exec {orders}>&-
@@ -114,7 +113,7 @@ order() {
     is "${answer:-}" "done" "  $1: a node"
 }
 
-# names DIR: of all that is in it.
+# names DIR: the names of everything in it.
 names() {
     find "$1" -mindepth 1 -printf '%f\n' | sort | paste -s -d ' '
 }
@@ -135,15 +134,15 @@ same_model inline.json "train: text through the object store"
 mkdir files
 ray_train --results=files -o files.json "${texts[@]}"
 same_model files.json "train: results in files"
-is "$(names files)" "" "  which are gone"
+is "$(names files)" "" "  which are removed"
 ray_shard -o got "${texts[@]}"
 same_shards got "shard"
 ray_shard --in-flight=2 --results files -o got.files "${texts[@]}"
 same_shards got.files "shard: results in files"
 
-# ---- What dies ----
+# ---- Deaths ----
 
-# fan_out_of DIR: the process id of the fan_out.py of a bpe shard, whose bpe-shard works in DIR: they are of one group.
+# fan_out_of DIR: the process id of fan_out.py in the process group of the bpe-shard that works in DIR.
 fan_out_of() {
     local group
     group=$(ps -eo pgid=,args= | awk -v dir="$1" '$2 == "bpe-shard" && $4 == dir { print $1 }')
@@ -158,7 +157,7 @@ kill -KILL "$pid"
 released
 wait $!
 same_model killed.json "train: a bpe-count was killed"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: killed by signal 9 on *" "  and that is said"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: killed by signal 9 on *" "  with a message"
 
 held 0
 ray_train -o worker.json "${texts[@]}" 2>err &
@@ -168,7 +167,7 @@ kill -KILL "$pid"
 released
 wait $!
 same_model worker.json "train: a process of Ray was killed"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  and that is said"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  with a message"
 
 held 0
 ray_train -o node.json "${texts[@]}" 2>err &
@@ -177,10 +176,10 @@ order remove
 released
 wait $!
 same_model node.json "train: a node died"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  and that is said"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  with a message"
 order add
 
-# The first result fills the pipe, so that the others wait in the memory of the nodes.
+# The first result fills the pipe, so that the others stay in the memory of the nodes.
 cat >gives <<'END'
 #!/bin/bash
 echo >>given
@@ -204,8 +203,8 @@ sleep 3
 order remove
 touch go
 wait $!
-is "$(cat bytes)" 18000000 "a node died with results in its memory: they are made again"
-like "$(cat err)" "*bpe ray: gives was lost, and is run again: *" "  and that is said"
+is "$(cat bytes)" 18000000 "a node died with results in memory: they are made again"
+like "$(cat err)" "*bpe ray: gives was lost, and is run again: *" "  with a message"
 order add
 
 held 2
@@ -215,7 +214,7 @@ kill -KILL "$(fan_out_of again)"
 released
 wait $!
 is $? 0 "shard: fan_out.py was killed"
-same_shards again "  the same command goes on"
+same_shards again "  the same command again completes it"
 
 held 2
 timeout 200 bpe ray shard -m want.json "${shard_options[@]}" --eot=before -o more "${texts[@]}" >out 2>err &
@@ -224,9 +223,9 @@ kill -KILL $!
 wait $! 2>kills
 released
 [ ! -e more/manifest.json ] || ! grep -q '"complete": true' more/manifest.json
-ok $? "shard: all was killed, and is not complete"
+ok $? "shard: all processes were killed: incomplete"
 ray_shard --continue -o more "${texts[@]}"
-same_shards more "  the same command again goes on"
+same_shards more "  the same command again completes it"
 
 cat >workers/dies <<END
 #!/bin/bash
@@ -234,30 +233,30 @@ kill -KILL \$\$
 END
 chmod +x workers/dies
 "$fan_out" --retries=1 dies <record 2>err
-is $? 75 "what dies again and again: exit status 75"
+is $? 75 "a worker that dies again and again: exit 75"
 is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost, and is run again: killed by signal 9
-bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  and that is said"
+bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  with a message"
 
-# ---- No room ----
+# ---- No space ----
 no_room="standard output: cannot write: No space left on device (on *)"
 touch full
 ray_train --results=files -o room.json "${texts[@]}" 2>err
-same_model room.json "train: a bpe-count had no room for its output, for once"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: bpe-count: $no_room" "  and that is said"
+same_model room.json "train: one bpe-count had no space for its output"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: bpe-count: $no_room" "  with a message"
 touch always-full
 ray_train --results=files --retries=1 -o none.json "${texts[@]}" 2>err
-is "$? $(names files)" "74 " "train: there is no room: exit status 74"
-like "$(cat err)" "*bpe ray: bpe-count was lost 2 times, and is left out: bpe-count: $no_room*" "  and that is said"
-is "$(grep -c -e checksum -e damaged err) $(ls none.json 2>/dev/null)" "0 " "  of nothing else, and there is no model"
+is "$? $(names files)" "74 " "train: no space: exit 74"
+like "$(cat err)" "*bpe ray: bpe-count was lost 2 times, and is left out: bpe-count: $no_room*" "  with a message"
+is "$(grep -c -e checksum -e damaged err) $(ls none.json 2>/dev/null)" "0 " "  no other message, and no model"
 ray_shard --retries=0 -o room "${texts[@]}"
-is $? 74 "shard: the same"
+is $? 74 "shard: no space: exit 74"
 rm always-full
 ray_shard -o room "${texts[@]}"
-same_shards room "  the same command goes on"
+same_shards room "  the same command again completes it"
 for want in 71:71 73:73 1:75 77:75; do
     fails "${want#*:}" "bpe ray: bash was lost 1 times, and is left out: what it says (on *)" \
         "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <record
-    is "$(cat fails.out)" "" "  and what it wrote is not passed on"
+    is "$(cat fails.out)" "" "  and its output is not passed on"
 done
 printf '#!/bin/bash\nrm -r %q/files/bpe-ray-*\n' "$here" >removes
 chmod +x removes
@@ -266,7 +265,7 @@ refuses 74 "bpe ray: removes was lost 1 times, and is left out: */files/bpe-ray-
 
 # ---- Signals ----
 
-# has_ended WORDS: whether there is no fan_out.py with these words, soon.
+# has_ended WORDS: whether fan_out.py with these arguments ends soon.
 has_ended() {
     local i
     for ((i = 0; i < 100; i++)); do
@@ -287,22 +286,22 @@ has_ended "$here/ended"
 ok $? "  and fan_out.py"
 released
 timeout 200 bpe ray tasks "$here/ended"
-is $? 0 "  the same command goes on"
+is $? 0 "  the same command again completes it"
 bpe tasks train ended -v "$V" >ended.json
-same_model ended.json "  and all is counted"
+same_model ended.json "  and the model is right"
 held 0
 "$fan_out" --results=files bpe-count <record &
 started 1
 kill -INT $!
 wait $!
-is "$? $(names files)" "130 " "fan_out.py: a signal ends it, and it removes what it has made"
+is "$? $(names files)" "130 " "fan_out.py: a signal ends it, and it removes its files"
 released
 
-# ---- What fails ----
+# ---- Failures ----
 printf 'some text \377 and more\n' >bad.txt
 ray_train -o bad.json "${texts[0]}" bad.txt 2>err
-is $? 65 "bad text: exit status 65"
-like "$(cat err)" "bpe-sum: bad.txt: byte 10: invalid UTF-8*" "  and which text it is"
+is $? 65 "bad text: exit 65"
+like "$(cat err)" "bpe-sum: bad.txt: byte 10: invalid UTF-8*" "  the message names the file"
 is "$(ls bad.*)" bad.txt "  no model"
 bpe-chunk "${texts[1]}" >chunks
 refuses 127 "bpe ray: no-such-program is not on PATH (on *)" "$fan_out" no-such-program <chunks
@@ -317,7 +316,7 @@ for command in train shard tasks; do
     like "$(bpe ray $command --help)" "usage: bpe ray $command *" "bpe ray $command --help"
 done
 
-# ---- No more tasks than there may be ----
+# ---- The number of tasks is limited ----
 cat >waits <<'END'
 #!/bin/bash
 wc -c >>begun
@@ -340,11 +339,11 @@ for ((i = 0; i < 600; i++)); do
     sleep 0.1
 done
 sleep 1
-is "$(sort -u begun)" 1048576 "records of text: so much in a task as --unit says"
-ok $(($(cat written) > 8)) "--in-flight=2: no more is read than two tasks, one that is next and what is in pipes"
+is "$(sort -u begun)" 1048576 "--unit=1: tasks get 1 MiB of records"
+ok $(($(cat written) > 8)) "--in-flight=2: reads only two tasks, the next one, and what is in pipes"
 touch go
 wait $!
-is "$(sort waited | uniq -c | tr -s ' ')" " 30 one" "  and then all"
+is "$(sort waited | uniq -c | tr -s ' ')" " 30 one" "  all tasks are run"
 
 # ---- The whole flow: Parquet to shards in a bucket ----
 "$python" - <<'END'
@@ -360,70 +359,70 @@ for i in 1, 2, 3:
 END
 tables=(data/{1,2,3}.parquet)
 bpe train -v "$V" -p cl100k "${texts[0]}" | bpe-model -f tiktoken -o small.tiktoken
-rm small.tiktoken.json # as cl100k_base.tiktoken is
+rm small.tiktoken.json # as for cl100k_base.tiktoken
 flow=(-m "$here/small.tiktoken" -p cl100k -s "<|endoftext|>=2000" --eot=before -n 300k -d u32 --test=3 --parquet)
 bpe shard -o tables "${flow[@]}" "${tables[@]}" >/dev/null
 timeout 200 bpe ray shard -o flow "${flow[@]}" --unit=2 --upload="$here/bucket" --continue "${tables[@]}" >out
 is $? 0 "shard: Parquet, with --upload"
 diff -r tables flow >diff.out
-ok $? "  the shards of bpe shard"
+ok $? "  the same shards as bpe shard"
 diff -r tables bucket >diff.out
-ok $? "  and so are those that were uploaded"
+ok $? "  the same shards are uploaded"
 bpe train -v "$V" -o tables.json --parquet "${tables[@]}"
 ray_train -o flow.json --unit=2 --parquet "${tables[@]}"
 same flow.json tables.json "train: Parquet"
 bpe tasks plan -o work --parquet "${tables[@]}"
 timeout 200 bpe ray tasks work
-is $? 0 "tasks: Parquet that the nodes read"
+is $? 0 "tasks: the nodes read Parquet"
 bpe tasks train work -v "$V" >work.json
 same work.json tables.json "  the same model"
 
 # ---- Parquet whose text the nodes make first ----
 
-# by_text DIR ARGUMENT...: shards in DIR, from text in the directory text.
+# by_text DIR ARGUMENT...: makes shards in DIR, with the texts in the directory text.
 by_text() {
     timeout 200 bpe ray shard -o "$1" "${flow[@]}" --text=text "${@:2}" >out 2>err
 }
 
-# same_text DIR DIR NAME: the same shards; the names of the sources are others.
+# same_text DIR DIR NAME: the shards must be the same, but not the names of their sources.
 same_text() {
     diff -r -x manifest.json "$1" "$2" >diff.out
     ok $? "$3" || head -n 5 diff.out err | sed 's/^/# /'
 }
 
-# text_names: those in the directory text, without what is of one file alone.
+# text_names: the names in the directory text, without the hash that differs for each file.
 text_names() {
     names text | sed -E 's/\.[0-9a-f]{16}\.zst/ zst/g'
 }
 
 by_text by-text "${tables[@]}"
-is "$? $(text_names)" "0 1.parquet zst 2.parquet zst 3.parquet zst" "shard: Parquet whose text the nodes make"
+is "$? $(text_names)" "0 1.parquet zst 2.parquet zst 3.parquet zst" "shard: the nodes make the text of Parquet"
 same_text tables by-text "  the same shards"
 made=$(ls -i text)
 rm -r by-text
 by_text by-text "${tables[@]}"
-is "$? $(ls -i text)" "0 $made" "  again: of the text that is there"
+is "$? $(ls -i text)" "0 $made" "  again: the texts are reused"
 same_text tables by-text "  the same shards"
 for text in text/1.*; do : >"$text"; done
 rm -r by-text
 by_text by-text "${tables[@]}"
-same_text tables by-text "  an empty file is no text"
+same_text tables by-text "  an empty file is not reused"
 mkdir other
 cp data/1.parquet other/2.parquet
 cp data/2.parquet other/1.parquet
 touch -d 2020-01-01 other/*.parquet
 bpe shard -o other.want "${flow[@]}" other/{1,2}.parquet >/dev/null
 by_text other.got other/{1,2}.parquet
-same_text other.want other.got "  other files of the same names"
+same_text other.want other.got "  other files with the same names"
 bpe shard -o other.want2 "${flow[@]}" --parquet=title --null-rows=skip data/1.parquet >/dev/null
 by_text other.got2 --parquet=title --null-rows skip data/1.parquet
-same_text other.want2 other.got2 "  another column, and other options"
+same_text other.want2 other.got2 "  another column and other options"
 is "$(text_names)" "1.parquet zst 1.parquet zst 1.parquet zst 2.parquet zst 2.parquet zst 3.parquet zst" \
-    "  each has a text of its own"
+    "  each has its own text"
 touch -d 2020-01-01 data/1.parquet
 rm -r by-text
 by_text by-text "${tables[@]}"
-is "$? $(find text -name '1.*' | wc -l)" "0 4" "  a file that has changed: its text is made again"
+is "$? $(find text -name '1.*' | wc -l)" "0 4" "  a changed file: its text is made again"
 made=$(names text)
 cp data/3.parquet late.parquet
 touch changes
@@ -432,13 +431,13 @@ refuses 75 "bpe ray shard: late.parquet: changed while its text was made; run th
 rm changes
 touch no-sync
 by_text none late.parquet --retries=0
-is $? 74 "  a text that is not on the disk: exit status 74"
+is $? 74 "  a text that cannot be synced: exit 74"
 like "$(cat err)" "bpe ray: text.py was lost 1 times, and is left out: bpe ray shard: text/.late.parquet.*: cannot write: No space left on device (on *)" \
-    "  and that is said"
+    "  with a message"
 rm no-sync
 touch slow-text
 
-# slow: in the background, and waits until the text is being made.
+# slow: starts bpe ray shard in the background, and waits until it makes the text.
 slow() {
     rm -f text-begun
     bpe ray shard -o late "${flow[@]}" --text="$here/text" late.parquet 2>err &
@@ -457,19 +456,19 @@ ok $? "  and fan_out.py"
 slow
 kill -KILL "$(ps -eo pid=,ppid=,args= | awk -v of=$! '$2 == of && /fan_out.py/ { print $1 }')"
 wait $!
-is $? 137 "  fan_out.py was killed: exit status 137"
+is $? 137 "  fan_out.py was killed: exit 137"
 rm slow-text
 by_text late late.parquet
-is "$? $(find text -name '*late*' | wc -l)" "0 1" "  the same command goes on, and what was left is removed"
+is "$? $(find text -name '*late*' | wc -l)" "0 1" "  the same command again succeeds, and removes old files"
 
-# ---- Killed by SIGKILL: nothing of it goes on ----
+# ---- Killed by SIGKILL: no process continues ----
 
-# shard_text: in the directory killed, by which all that it starts on the machines can be told from others.
+# shard_text: runs in the directory killed, by which its processes can be recognized.
 shard_text() {
     cd killed && PATH=$here/workers:$PATH exec bpe ray shard -o out "${flow[@]}" "$@" --text=text ../late.parquet
 }
 
-# has_stopped: whether no process is in that directory, and nothing changes there any more.
+# has_stopped: whether soon no process is in that directory, and no file changes there.
 has_stopped() {
     local i before
     for ((i = 0; i < 300; i++)); do
@@ -483,10 +482,10 @@ has_stopped() {
 
 mkdir killed
 touch slow-text
-for who in "the command" "the command and what talks to Ray" "both, on a cluster of their own"; do
+for who in "the command" "the command and the Ray driver" "both, on their own cluster"; do
     rm -f text-begun
     own=()
-    [ "$who" != "both, on a cluster of their own" ] || own=(--num-cpus=1)
+    [ "$who" != "both, on their own cluster" ] || own=(--num-cpus=1)
     (
         [ ${#own[@]} -eq 0 ] || unset RAY_ADDRESS
         shard_text "${own[@]}"
@@ -502,7 +501,7 @@ for who in "the command" "the command and what talks to Ray" "both, on a cluster
     wait $! 2>kills
     has_stopped
     ok $? "shard --text: SIGKILL of $who, while the text is made"
-    is "$(ls killed killed/text)" "$(printf 'killed:\ntext\n\nkilled/text:')" "  no text"
+    is "$(ls killed killed/text)" "$(printf 'killed:\ntext\n\nkilled/text:')" "  no text is left"
 done
 rm slow-text
 held 0
@@ -511,18 +510,18 @@ started 1
 kill -KILL $!
 wait $! 2>kills
 has_stopped
-ok $? "  and while the shards are made"
+ok $? "  while the shards are made"
 ! grep -q '"complete": true' killed/out/manifest.json 2>/dev/null
-ok $? "  which are not complete"
+ok $? "  they are not complete"
 released
 (shard_text) >out 2>err
-is "$? $(find killed/text -name '*late*' | wc -l)" "0 1" "  the same command goes on"
+is "$? $(find killed/text -name '*late*' | wc -l)" "0 1" "  the same command again completes it"
 bpe shard -o killed.want "${flow[@]}" late.parquet >/dev/null
 same_text killed.want killed/out "  the same shards"
 made=$(names text)
 head -c 100000 data/2.parquet >bad.parquet
 refuses 65 "bpe ray: bpe parquet: bad.parquet: * (on *)" bpe ray shard -o none "${flow[@]}" --text=text bad.parquet data/1.parquet
-is "$(names text)" "$made" "  no text"
+is "$(names text)" "$made" "  no text is left"
 refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text x.txt
 refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text data/1.parquet
 refuses 64 "bpe ray shard: data/1.txt: *must end in .parquet" bpe ray shard -o none "${flow[@]}" --text=text data/1.{parquet,txt}
@@ -531,6 +530,6 @@ refuses 73 "bpe ray shard: data/1.txt/x: cannot create: *" bpe ray shard -o none
 
 # ---- The Python package ----
 "$python" "$TOP/tests/python/readme.t" ray >out 2>err
-like "$? $(grep '^[no].*take(1)' out)" "0 ok *" "what its README says of Ray" || sed 's/^/# /' out err
+like "$? $(grep '^[no].*take(1)' out)" "0 ok *" "the package's README about Ray" || sed 's/^/# /' out err
 
 done_testing

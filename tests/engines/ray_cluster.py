@@ -1,14 +1,14 @@
-# ray_cluster.py DIR - a Ray cluster of three nodes on this machine, for ray.t: prints its address, then obeys lines on standard
-# input: "remove" ends a node at once, as if its machine died, "add" starts one more. It ends with standard input.
+# ray_cluster.py DIR - a Ray cluster of three nodes on this machine, for ray.t. Prints its address, then obeys lines on standard input:
+# "remove" kills a node immediately, as if its machine had died; "add" starts another. Ends at the end of standard input.
 #
-# All listens on 127.0.0.1 only. What Ray keeps is in DIR, whose name must be short: there are sockets in it.
+# All processes listen only on 127.0.0.1. Ray's files are in DIR, whose name must be short, because it contains sockets.
 import os
 import sys
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the address of this machine is 127.0.0.1
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # so that the address of this machine is 127.0.0.1
 os.environ["RAY_TMPDIR"] = sys.argv[1]
-os.makedirs(os.path.join(sys.argv[1], "ray"))  # where Ray notes the address, in a directory that it takes to be there
+os.makedirs(os.path.join(sys.argv[1], "ray"))  # Ray writes the address here, but does not create the directory
 import ray
 from ray.cluster_utils import Cluster
 
@@ -32,4 +32,4 @@ for line in sys.stdin:
         cluster.add_node(**NODE)
     say("done")
 cluster.shutdown()
-os._exit(0)  # without what Ray does at an exit, which may wait for the cluster that has just ended
+os._exit(0)  # skips Ray's exit handlers, which may wait for the cluster that has just ended

@@ -1,14 +1,14 @@
-# shellcheck shell=bash disable=SC2012,SC2034 # tasks is for the tests
-# recipes.sh - for make.t, snakemake.t and nextflow.t: what is asked of a recipe for bpe tasks, whatever runs the tasks.
+# shellcheck shell=bash disable=SC2012,SC2034 # the tests use tasks
+# recipes.sh - for make.t, snakemake.t and nextflow.t: what every recipe for bpe tasks must do.
 #
-# The test defines train_by WORK MODEL and shard_by WORK SHARDS, which plan $tasks tasks in WORK and do all that is left.
+# The test defines train_by WORK MODEL and shard_by WORK SHARDS, which plan $tasks tasks in WORK and run all unfinished ones.
 
 # shellcheck source=engine.sh
 . "$TOP/tests/engines/engine.sh"
 tasks=5
 
-# with_workers: puts the programs on PATH, with workers that note in ./ran when they do a task; as many as ./kill says are killed
-# before they have written all.
+# with_workers: puts the programs on PATH, with workers that log each task in ./ran. For each of the directories ./kill.1 and ./kill.2,
+# one worker is killed in the middle of its output.
 with_workers() {
     local program
     mkdir bin
@@ -32,35 +32,35 @@ END
     PATH=$PWD/bin:$PATH
 }
 
-# ran: how many workers have begun since it was asked before.
+# ran: prints how many workers have started since the last call.
 ran() {
     touch ran
     wc -l <ran
     rm ran
 }
 
-# recipe NAME: without losses.
+# recipe NAME: tests without failures.
 recipe() {
     train_by counted got.json
     same_model got.json "$1"
-    is "$(ran)" "$tasks" "  each task was done once"
+    is "$(ran)" "$tasks" "  each task was run once"
     train_by counted got.json
-    is "$? $(ran)" "0 0" "  the same again does none"
+    is "$? $(ran)" "0 0" "  the same command again runs no task"
     rm got.json "counted/counts/$(ls counted/counts | sed -n 2p)"
     train_by counted got.json
-    is "$? $(ran)" "0 1" "a result was removed: only that is made again"
-    same_model got.json "  and the model"
+    is "$? $(ran)" "0 1" "a result is removed: only its task is run again"
+    same_model got.json "  and the model is made again"
     shard_by encode got
     same_shards got "$1"
-    is "$(ran)" "$tasks" "  each task was done once"
+    is "$(ran)" "$tasks" "  each task was run once"
 }
 
-# done_twice: others do the same tasks at the same time.
+# done_twice: other processes run the same tasks at the same time.
 done_twice() {
     bpe tasks plan --tasks="$tasks" -o both "${texts[@]}"
     bpe tasks todo both | xargs -P 2 -n 1 bpe tasks run both 2>/dev/null &
     train_by both got.json
-    is "$? $(find both/counts -name 'part.*[0-9]' ! -name '*.new.*' | wc -l)" "0 $tasks" "tasks are done twice at the same time"
+    is "$? $(find both/counts -name 'part.*[0-9]' ! -name '*.new.*' | wc -l)" "0 $tasks" "tasks are run twice at the same time"
     wait $!
-    same_model got.json "tasks are done twice"
+    same_model got.json "tasks are run twice"
 }

@@ -1,21 +1,21 @@
 # shellcheck shell=bash
-# slurm_cluster.sh - a Slurm cluster on this machine, in a directory of its own: munged, slurmctld, and a slurmd for each of
-# the nodes node1, node2, node3. All of them listen on 127.0.0.1 only, on ports that are free, and run as the user who starts
-# them. Nothing of the machine's own configuration of Slurm or munge is read or changed.
+# slurm_cluster.sh - a Slurm cluster on this machine, in its own directory: munged, slurmctld, and a slurmd for each of the nodes node1,
+# node2, node3. They listen only on free ports of 127.0.0.1, and run as the user who starts them. The machine's own configuration of
+# Slurm or munge is neither read nor changed.
 #
-#     cluster_start DIR      exports SLURM_CONF; 1 and one line on standard error if it does not answer in time
-#     node_start NODE        one more time, after node_die
-#     node_die NODE          its slurmd and all processes of its jobs are killed, as if the power had failed
-#     cluster_stop           ends all of them by their process ids, and what they started
+#     cluster_start DIR      exports SLURM_CONF; returns 1, with one line on standard error, if the cluster does not answer in time
+#     node_start NODE        starts it again, after node_die
+#     node_die NODE          kills its slurmd and all processes of its jobs, like a power failure
+#     cluster_stop           ends all daemons by their process ids, with all their children
 #
-# Small time limits make failures show at once: a node that does not answer is down after 10 seconds, and a job that was
-# requeued starts again after 6 (cred_expire, which has to be 5 or more) rather than 121.
+# Short time limits make failures visible soon: a node that does not answer is down after 10 seconds, and a requeued job starts again
+# after 6 seconds (cred_expire must be at least 5) rather than 121.
 
 PATH=$PATH:/usr/sbin:/sbin
 cluster='' # the directory
 declare -A running=() # daemon: process id
 
-# free_ports: four on which nothing listens.
+# free_ports: prints four free ports.
 free_ports() {
     python3 -c '
 import socket
@@ -25,7 +25,7 @@ for s in all:
     print(s.getsockname()[1])'
 }
 
-# until_true SECONDS COMMAND...: tries again and again; 1 if it is still false then.
+# until_true SECONDS COMMAND...: repeats the command until it succeeds; returns 1 if it does not in time.
 until_true() {
     local left=$(($1 * 5))
     while ! "${@:2}" >/dev/null 2>&1; do
@@ -77,9 +77,9 @@ PartitionName=all Nodes=node[1-3] Default=YES MaxTime=INFINITE State=UP
 CONF
 }
 
-# cluster_run NAME COMMAND...: starts a daemon in the foreground mode, in a PID namespace of its own: the kernel ends all
-# processes of it with the first, which ends with the test, however that ends. It is a shell, as somebody must wait for those
-# whose parents end. A node has a host name of its own, too, which is known there.
+# cluster_run NAME COMMAND...: starts a daemon in foreground mode, in its own PID namespace. The kernel ends all processes of the
+# namespace with the first one, which ends with the test, however the test ends. The first one is a shell, because it must reap
+# orphans. A node also has its own host name, which resolves in its namespace.
 cluster_run() {
     # shellcheck disable=SC2016
     setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount-proc --uts \
@@ -118,7 +118,7 @@ cluster_fails() { # NAME
     return 1
 }
 
-# nodes_are STATE NUMBER
+# nodes_are STATE NUMBER: whether so many nodes are in this state.
 nodes_are() {
     [ "$(sinfo -h -N -t "$1" -o %N | wc -l)" = "$2" ]
 }

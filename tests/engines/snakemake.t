@@ -1,5 +1,5 @@
 #!/bin/bash
-# Snakemake runs tasks of bpe tasks: the same model and shards, whatever is killed, or done twice.
+# Snakemake runs the tasks of bpe tasks: the same model and shards, whatever is killed or run twice.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=recipes.sh
 . "$TOP/tests/engines/recipes.sh"
@@ -7,7 +7,7 @@
 engine snakemake 'apt-get install snakemake' snakemake
 corpus
 with_workers
-export HOME=$PWD XDG_CACHE_HOME=$PWD/cache # where Snakemake keeps what it knows of sources
+export HOME=$PWD XDG_CACHE_HOME=$PWD/cache # for Snakemake's cache
 
 by_snakemake() {
     snakemake -s "$TOP/pipelines/snakemake/Snakefile" --cores 4 --retries 3 --rerun-incomplete \
@@ -29,7 +29,7 @@ recipe snakemake
 
 mkdir kill.1 kill.2
 train_by killed got.json
-is "$? $(ran)" "0 $((tasks + 2))" "workers are killed: Snakemake starts them again"
+is "$? $(ran)" "0 $((tasks + 2))" "workers are killed: Snakemake restarts them"
 same_model got.json "workers are killed"
 
 done_twice

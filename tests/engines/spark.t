@@ -1,6 +1,6 @@
 #!/bin/bash
-# shellcheck disable=SC2317 # functions that traps and until_true call
-# bpe spark train and shard: a master and two workers on this machine; executors that die, tasks that run twice, tasks that fail.
+# shellcheck disable=SC2317 # traps and until_true call functions
+# bpe spark train and shard, with a master and two workers on this machine: executors that die, tasks that run twice, tasks that fail.
 . "$(dirname "$0")/engine.sh"
 engine spark 'apt-get install openjdk-17-jre-headless' java
 engine_python spark 'pyspark==4.3.0 pyarrow numpy pandas' pyspark
@@ -11,7 +11,7 @@ corpus
 
 # ---- The cluster ----
 
-# Hosts of different names, as Spark runs no second copy of a task on the same host. JVMs that are small and start fast.
+# Hosts with different names, because Spark runs no second copy of a task on the same host. Options for small JVMs that start fast.
 export SPARK_HOME=$spark SPARK_CONF_DIR=$PWD/conf SPARK_DAEMON_MEMORY=256m SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$PWD/local
 fast="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 export SPARK_DAEMON_JAVA_OPTS=$fast
@@ -65,13 +65,13 @@ spark.executor.extraJavaOptions $fast
 spark.ui.enabled false
 END
 
-# run STATUS NAME train|shard ARGUMENT...: bpe spark, but with the programs that PATH says; what it says, among the words of Spark, is in err.
+# run STATUS NAME train|shard ARGUMENT...: runs bpe spark with the programs on PATH. Its messages are in err, among those of Spark.
 run() {
     timeout -k 5 300 "$TOP/pipelines/spark/$3.py" "${@:4}" >out 2>err </dev/null
     is $? "$1" "$2: exit $1" || tail -n 20 err | sed 's/^/# /'
 }
 
-# Workers of which the first waits for the file go. in.* is what each of them got.
+# Workers whose first one waits for the file go. in.* has the input of each.
 mkdir slow
 cat >slow/bpe-count <<END
 #!/bin/bash
@@ -88,7 +88,7 @@ beside slow
 
 # ---- An executor dies ----
 
-# kill_executor: that of the worker that waits. The pids are of processes below the workers that were started above.
+# kill_executor: kills the executor of the waiting worker, which is one of its ancestors.
 kill_executor() {
     local pid
     until_true 120 test -s waiting && read -r pid <waiting || return 1
@@ -103,10 +103,10 @@ kill_executor &
 killer=$!
 PATH=$PWD/slow:$PATH run 0 "train, and an executor is killed" train -v "$V" -o got.json "${texts[@]}"
 wait "$killer"
-is "$(cat killed)" 0 "  it was"
+is "$(cat killed)" 0 "  the executor was killed"
 same_model got.json "train"
 [ "$(cksum in.* | cut -d ' ' -f 1 | sort | uniq -d | wc -l)" -ge 1 ]
-ok $? "  its task was given to another"
+ok $? "  another executor ran its task again"
 rm -rf in.* first waiting go
 
 # ---- A task runs twice ----
@@ -122,42 +122,42 @@ ran_twice
 ok $? "  a slow task was started a second time"
 same_shards shards "shard"
 
-# ---- Text by value; jobs one after the other ----
+# ---- Text by value, on a local master ----
 
 local=(--master='local[2,2]')
 run 0 "train, text by value" train "${local[@]}" --tasks=3 -v "$V" -o inline.json --inline "${texts[@]}"
 same_model inline.json "train, text by value"
 
-# ---- What fails ----
+# ---- Failures ----
 
 printf 'caf\351' >data/bad.txt
 run 65 "bad UTF-8" train "${local[@]}" -v "$V" -o none.json "${texts[@]}" data/bad.txt
-like "$(cat err)" "*bpe-*: data/bad.txt: byte 3: *" "  and says so"
+like "$(cat err)" "*bpe-*: data/bad.txt: byte 3: *" "  with the message"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 printf '#!/bin/sh\nkill -9 $$\n' >slow/bpe-count
 PATH=$PWD/slow:$PATH run 75 "programs that are killed again and again" train "${local[@]}" -v "$V" -o none.json "${texts[@]}"
 like "$(cat err)" "*bpe spark: a task failed in every attempt: its programs ended with exit status 137
-*" "  and says so"
+*" "  with the message"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 
-# fan_out.py alone
+# fan_out.py directly
 fan_out=$TOP/pipelines/spark/fan_out.py
 head -c 1000000 data/1.txt | bpe-chunk >chunks
 "$fan_out" "${local[@]}" bpe-count <chunks >/dev/full 2>err
-is $? 74 "no room for the output: exit status 74"
-like "$(tail -n 1 err)" "bpe spark: standard output: cannot write: No space left on device" "  and says so"
+is $? 74 "no space for the output: exit 74"
+like "$(tail -n 1 err)" "bpe spark: standard output: cannot write: No space left on device" "  with the message"
 "$fan_out" "${local[@]}" bpe-count 0>in >out 2>err
-is "$? $(wc -c <out)" "74 0" "input that cannot be read: exit status 74"
-like "$(tail -n 1 err)" "bpe spark: standard input: cannot read: *" "  and says so"
+is "$? $(wc -c <out)" "74 0" "input that cannot be read: exit 74"
+like "$(tail -n 1 err)" "bpe spark: standard input: cannot read: *" "  with the message"
 "$fan_out" "${local[@]}" no-such-program <chunks >out 2>err
-is "$? $(wc -c <out)" "127 0" "a program that no executor has: exit status 127"
-like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 127: no-such-program is not on PATH" "  and says so"
+is "$? $(wc -c <out)" "127 0" "a program that executors lack: exit 127"
+like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 127: no-such-program is not on PATH" "  with the message"
 "$fan_out" "${local[@]}" sh -c 'echo no good >&2; exit 65' <chunks >out 2>err
 is "$?" 65 "a program that fails without output: its exit status"
-like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 65: no good" "  and says so"
+like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 65: no good" "  with the message"
 head -c -1 chunks | "$fan_out" "${local[@]}" bpe-count >out 2>err
-is "$?" 65 "records that are cut off: exit status 65"
-like "$(tail -n 1 err)" "bpe spark: standard input: byte *: the stream is cut off inside a record" "  and says so"
+is "$?" 65 "records that are cut off: exit 65"
+like "$(tail -n 1 err)" "bpe spark: standard input: byte *: the stream is cut off inside a record" "  with the message"
 rm -f slow/bpe-count waiting
 printf '#!/bin/sh\necho $$ >"%s/waiting"\nexec sleep 100\n' "$PWD" >slow/bpe-count
 chmod +x slow/bpe-count
@@ -168,10 +168,10 @@ jvm=$(ps -eo pid=,ppid=,args= | awk -v top="$command" '{ of[$1] = $2 } / org.apa
     END { for (pid in jvm) if (of[pid] == top || of[of[pid]] == top) print pid }')
 kill -KILL "$jvm"
 wait "$command"
-is "$? $(wc -c <out)" "75 0" "Spark itself is killed: exit status 75"
-like "$(tail -n 1 err)" "bpe spark: Spark does not answer: *" "  and says so"
+is "$? $(wc -c <out)" "75 0" "Spark itself is killed: exit 75"
+like "$(tail -n 1 err)" "bpe spark: Spark does not answer: *" "  with the message"
 
-# ---- An end by a signal ----
+# ---- Signals ----
 
 rm -f waiting
 PATH=$PWD/slow:$PATH "$TOP/pipelines/spark/train.py" "${local[@]}" --conf "spark.app.id=$PWD" -v "$V" -o none.json "${texts[@]}" >out 2>err </dev/null &
@@ -195,12 +195,12 @@ fails 64 "bpe spark: --via: *" bpe spark shard --via=env
 fails 64 "bpe train: missing -v N *" bpe spark train data/1.txt
 like "$(bpe spark shard --help)" "usage: bpe spark shard *" "--help"
 mkdir lacks
-printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$(command -v python3)" >lacks/python3 # without any packages
+printf '#!/bin/sh\nexec "%s" -S "$@"\n' "$(command -v python3)" >lacks/python3 # without packages
 chmod +x lacks/python3
 PATH=$PWD/lacks:$real_path fails 127 "bpe spark: Python's pyspark is not installed for *; pip install pyspark" bpe spark train -v 1000 data/1.txt
 
 # ---- The Python package ----
 "$python" "$TOP/tests/python/readme.t" pyspark >out 2>err
-like "$? $(grep spark.stop out)" "0 ok *" "what its README says of Spark" || sed 's/^/# /' out err
+like "$? $(grep spark.stop out)" "0 ok *" "the package's README about Spark" || sed 's/^/# /' out err
 
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/bash
-# GNU parallel over ssh: the same model and shards, with the files or their text sent, whatever becomes of a host or a job.
+# GNU parallel over ssh: the same model and shards, whether hosts have the files or their text is sent, whatever happens to hosts and jobs.
 . "$(dirname "$0")/engine.sh"
 # shellcheck source=hosts.sh
 . "$TOP/tests/engines/hosts.sh"
 
 engine ssh 'apt-get install openssh-server openssh-client iproute2 parallel zstd procps' sshd ssh ip parallel zstd pgrep
-can_have_hosts || lacks ssh 'run it as root, where network namespaces can be made' 'the right to make hosts'
+can_have_hosts || lacks ssh 'run it as root, with network namespaces' 'the right to make network namespaces'
 corpus
 start_hosts 3
 mkdir -p tmp private/data
@@ -13,7 +13,7 @@ ln data/* private/data/
 export TMPDIR=$PWD/tmp
 here=$PWD ssh="ssh -F $PWD/ssh_config" size=$(cat data/* | wc -c)
 
-# A worker of the hosts notes in `ran` where it is, and does what is in `trouble`.
+# A worker of a host logs the host in `ran`, and runs the script in `trouble`.
 for name in bpe-count bpe-encode; do
     cat >bin/$name <<END
 #!/bin/bash
@@ -26,8 +26,8 @@ END
     chmod +x bin/$name
 done
 
-# Nor is zstd of the hosts, and that in `near`, which is for this machine, the real one: "PLACE FIRST_WORD BYTES" in
-# zstd_dies says where, and for what, one is killed that has read all and written so many bytes.
+# Wrappers of zstd: in bin, for the hosts, and in `near`, for this machine. The file zstd_dies has "PLACE FIRST_ARGUMENT BYTES": one such
+# zstd is killed after it has read its input and written so many bytes.
 mkdir near
 for place in near bin; do
     cat >$place/zstd <<END
@@ -43,7 +43,7 @@ END
 done
 echo - >zstd_dies
 
-# trouble LINES: what workers do from now on.
+# trouble LINES: sets the script of workers from now on.
 trouble() {
     printf '%s\n' "$1" >trouble
     rm -rf ran dying begun.* done.* killed.*
@@ -52,21 +52,21 @@ trouble() {
 # shellcheck disable=SC2016
 {
     none='worker "$@"'
-    # The first worker on h1 writes half of what it has to write, and then no more.
+    # The first worker on h1 writes half of its output, and then hangs.
     half='worker "$@" >"$here/done.$HOST.$$"
         if [ "$HOST" = h1 ] && mkdir "$here/dying" 2>/dev/null; then
             head -c "$(($(wc -c <"$here/done.$HOST.$$") / 2))" "$here/done.$HOST.$$"
             sleep 600
         fi
         cat "$here/done.$HOST.$$"'
-    # Two attempts are killed in the same way.
+    # Two attempts are killed in the middle of their output.
     killed='worker "$@" >"$here/done.$HOST.$$"
         if mkdir "$here/killed.1" || mkdir "$here/killed.2"; then
             head -c "$(($(wc -c <"$here/done.$HOST.$$") / 2))" "$here/done.$HOST.$$"
             kill -KILL $$
         fi 2>/dev/null
         cat "$here/done.$HOST.$$"'
-    # No worker ends before each host has one.
+    # No worker ends before each host has started one.
     together='mkdir -p "$here/begun.$HOST"
         for i in {1..300}; do
             [ ! -e "$here/begun.h1" ] || [ ! -e "$here/begun.h2" ] || [ ! -e "$here/begun.h3" ] || break
@@ -77,7 +77,7 @@ trouble() {
     still='mkdir -p "$here/dying"; sleep 600'
 }
 
-# on COMMAND HOSTS OPTION...; sent_on where hosts have no files
+# on COMMAND HOSTS OPTION...: runs bpe ssh COMMAND; sent_on: with text that is sent to hosts without the files
 on() {
     bpe ssh "$1" -S "$2" --ssh="$ssh" "${@:3}" 2>"$here/err"
 }
@@ -86,7 +86,7 @@ sent_on() {
     (cd private && exec bpe ssh "$1" -S "$2" --ssh="$ssh" --inline "${@:3}" 2>"$here/err")
 }
 
-# in_the_middle [N]: until some, or N, workers have begun.
+# in_the_middle [N]: waits until a worker hangs, or N (1) workers have started.
 in_the_middle() {
     local tries
     for ((tries = 0; tries < 600; tries++)); do
@@ -95,13 +95,13 @@ in_the_middle() {
     done
 }
 
-# ---- All is well ----
+# ---- Without failures ----
 
 trouble "$together"
 on train 2/h1,2/h2,1/h3 -v "$V" -o got.json "${texts[@]}"
 same_model got.json "files that all hosts have"
-is "$(cat err)" "" "  without a word"
-is "$(sort -u ran | tr '\n' ' ')" "h1 h2 h3 " "  and each has work"
+is "$(cat err)" "" "  no messages"
+is "$(sort -u ran | tr '\n' ' ')" "h1 h2 h3 " "  each host has work"
 trouble "$none"
 on shard 2/h1,2/h2,h3 -m want.json -o got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null
 same_shards got "files that all hosts have"
@@ -109,9 +109,9 @@ rm -r got
 
 bpe tasks plan -o tasks --tasks=5 "${texts[@]}"
 bpe tasks todo tasks | parallel --will-cite --retries 3 --wd . --ssh "$ssh" -S h1,h2 bpe tasks run tasks 2>err
-is "$? $(cat err)" "0 " "GNU parallel alone runs numbered tasks on hosts that share a directory"
+is "$? $(cat err)" "0 " "GNU parallel runs bpe tasks on hosts that share a directory"
 bpe tasks train tasks -v "$V" -o got.json
-same_model got.json "numbered tasks"
+same_model got.json "bpe tasks"
 
 sent() {
     cat /sys/class/net/bpe$$h*/statistics/tx_bytes | awk '{ n += $1 } END { print n }'
@@ -119,13 +119,13 @@ sent() {
 before=$(sent)
 sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}"
 after=$(sent)
-same_model got.json "text that is sent to hosts without the files"
-ok $(((after - before) * 2 > size)) "  takes less than half its size on the way" || echo "# $((after - before)) of $size"
+same_model got.json "text sent to hosts without the files"
+ok $(((after - before) * 2 > size)) "  compressed to less than half its size" || echo "# $((after - before)) of $size"
 sent_on shard 12/h1,h2,: -m ../want.json -o ../got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null
-same_shards got "text and a model that are sent; also with this machine, and with more jobs than a connection takes"
-is "$(cat err)" "" "  without a word"
+same_shards got "text and model are sent; also this machine, and more jobs than a connection allows"
+is "$(cat err)" "" "  no messages"
 rm -r got
-is "$(ls tmp host)" $'host:\n\ntmp:' "nothing is left, here and on the hosts"
+is "$(ls tmp host)" $'host:\n\ntmp:' "no files are left, here or on the hosts"
 
 # ---- Hosts that die ----
 
@@ -136,8 +136,8 @@ sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}" &
 in_the_middle
 host_dies h1
 wait $!
-is "$? $(grep -c "$lost" err)" "0 1" "a host dies in the middle; that is said"
-same_model got.json "a host dies in the middle"
+is "$? $(grep -c "$lost" err)" "0 1" "a host dies during its work: one message"
+same_model got.json "a host dies during its work"
 host_returns h1
 
 trouble "$half"
@@ -145,8 +145,8 @@ sent_on shard 2/h1,2/h2 -m ../want.json -o ../got --eot=before "${shard_options[
 in_the_middle
 cable h1 down
 wait $!
-is "$? $(grep -c "$lost" err)" "0 1" "a host is cut off in the middle"
-same_shards got "a host is cut off in the middle"
+is "$? $(grep -c "$lost" err)" "0 1" "a host is disconnected during its work: one message"
+same_shards got "a host is disconnected during its work"
 rm -r got
 cable h1 up
 host_dies h1
@@ -159,11 +159,11 @@ in_the_middle
 host_dies h1
 host_dies h2
 wait $!
-is "$? $(grep -c 'no host is left' err)" "75 1" "all hosts die: 75"
+is "$? $(grep -c 'no host is left' err)" "75 1" "all hosts die: exit 75"
 ok "$([ ! -e got.json ]; echo $?)" "  and no model"
 host_returns h1
 host_returns h2
-rm -r host/* # what those left that died
+rm -r host/* # left by the dead hosts
 
 # ---- Jobs that die ----
 
@@ -172,24 +172,24 @@ on train h2 -v "$V" -o got.json "${texts[@]}"
 is "$? $(ls -d killed.*)" $'0 killed.1\nkilled.2' "jobs are killed, on the only host"
 same_model got.json "jobs are killed"
 
-# What comes from one job cannot damage what comes from others, even if nothing is tried again.
+# The output of a failed job does not damage that of others, even without retries.
 trouble "$killed"
 bpe-chunk --inline "${texts[@]}" >chunks
 bpe ssh fan_out -S 4/h1 --ssh="$ssh" --retries=1 --block=8M -- bpe-count <chunks >counts 2>err
-is "$? $(cat err)" $'75 bpe ssh: h1: a worker was killed\nbpe ssh: h1: a worker was killed\nbpe ssh: 2 jobs failed in all their attempts' "without another try two jobs fail"
+is "$? $(cat err)" $'75 bpe ssh: h1: a worker was killed\nbpe ssh: h1: a worker was killed\nbpe ssh: 2 jobs failed in all their attempts' "without retries, two jobs fail"
 bpe-sum --missing=todo counts >sum 2>err
-is "$? $(grep -c 'never counted' err)" "75 $(wc -l <err)" "  what they had is missing, and nothing is damaged"
+is "$? $(grep -c 'never counted' err)" "75 $(wc -l <err)" "  their ranges are missing, and nothing is damaged"
 bpe-count todo >>counts
 bpe-sum counts | bpe-merge -v "$V" -o got.json
-same_model got.json "that is counted here"
+same_model got.json "the missing ranges, counted here"
 
 trouble "$dead"
 rm got.json
 on train h1,h2 -v "$V" -o got.json "${texts[@]}"
-is $? 75 "each attempt is killed: 75"
+is $? 75 "each attempt is killed: exit 75"
 ok "$([ ! -e got.json ]; echo $?)" "  and no model"
 
-# What is killed is never taken for the end of the text, or of the results.
+# A death is never mistaken for the end of the text or of the results.
 trouble "$none"
 bpe-chunk --inline data/1.txt >few
 bpe-count few | bpe-sum | bpe-merge -v "$V" -o few.json
@@ -197,13 +197,13 @@ for dies in "bin -dcq 300000" "bin -1cq 1000" "near -1cq 300000" "near -1cq 0" "
     rm -rf killed.1 got.json
     echo "$dies" >zstd_dies
     PATH=$PWD/near:$PATH bpe ssh fan_out -S 2/h2 --ssh="$ssh" -- bpe-count <few >counts 2>err
-    is "$? $(echo killed.*)" "0 killed.1" "zstd is killed, and the job tried again: $dies"
+    is "$? $(echo killed.*)" "0 killed.1" "zstd is killed, and the job is retried: $dies"
     bpe-sum counts | bpe-merge -v "$V" -o got.json
     same few.json got.json "  nothing is lost"
 done
 echo - >zstd_dies
 
-# below PID NAME: the process called NAME that PID, or what it has started, has started.
+# below PID NAME: the descendant of PID with this name.
 below() {
     local child
     for child in $(pgrep -P "$1"); do
@@ -211,7 +211,7 @@ below() {
     done
 }
 
-# ends PID: its exit status, and how many processes of it are left; nothing may take much longer than some seconds.
+# ends PID: writes its exit status, and the number of its processes that are left after some seconds, to `ended`.
 ends() {
     local tries left=''
     for ((tries = 0; tries < 70; tries++)); do
@@ -219,12 +219,12 @@ ends() {
         if [ "$left" = 0 ] && ! kill -0 "$1"; then break; fi 2>/dev/null
         sleep 0.1
     done
-    kill -KILL "$1" 2>/dev/null # where it did not end
+    kill -KILL "$1" 2>/dev/null # if it has not ended
     wait "$1" 2>/dev/null
     echo "$? $left" >ended
 }
 
-# still_here: a fan_out on this machine whose workers do nothing, with text that has no end.
+# still_here: starts fan_out on this machine, with workers that hang and text without end.
 mkfifo feed
 exec {feed}<>feed
 still_here() {
@@ -243,13 +243,13 @@ for directory in tmp/bpe-ssh-*; do : >"$directory/job.$other"; done
 kill -TERM "$pid"
 ends "$pid"
 is "$(cat ended err) $(ls tmp)" "143 0 " "a signal ends fan_out and its workers on this machine"
-ok "$(kill -0 "$other"; echo $?)" "  and no other process, whatever its number was before"
+ok "$(kill -0 "$other"; echo $?)" "  but not another process that reuses a worker's id"
 kill "$other"
 
 still_here
 kill -KILL "$pid"
 ends "$pid"
-is "$(cat ended err) $(ls tmp)" "137 0 " "fan_out is killed: nothing of it stays"
+is "$(cat ended err) $(ls tmp)" "137 0 " "fan_out is killed: no process is left"
 
 still_here
 kill -KILL "$(below "$pid" parallel | head -n 1)"
@@ -260,13 +260,13 @@ still_here
 kill -KILL "$(pgrep -P "$pid" -x bpe-job)"
 ends "$pid"
 is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: the process that waits for GNU parallel was killed; run the same command again ' \
-    "what waits for GNU parallel, and reads the text, is killed: that is not the end of the text"
+    "the process that reads the text is killed: this is not the end of the text"
 
 still_here
 kill -KILL "$(pgrep -P "$pid" -x fan_out)"
 kill -TERM "$pid"
 ends "$pid"
-is "$(cat ended err) $(ls tmp)" "143 0 " "what keeps the list of hosts is killed, and then a signal ends the rest"
+is "$(cat ended err) $(ls tmp)" "143 0 " "the process that keeps the list of hosts is killed, then a signal ends the rest"
 kill "$feeder"
 exec {feed}<&-
 
@@ -275,7 +275,7 @@ trouble "$still"
 in_the_middle 4
 kill -TERM $!
 wait $!
-is $? 143 "bpe ssh train is ended by a signal"
+is $? 143 "a signal ends bpe ssh train"
 left() {
     echo "$(ip netns pids "bpe$$h1" | wc -l) $(ip netns pids "bpe$$h2" | wc -l) $(ls tmp host)"
 }
@@ -283,20 +283,20 @@ for ((tries = 0; tries < 300; tries++)); do
     [ "$(left)" != $'1 1 host:\n\ntmp:' ] || break
     sleep 0.1
 done
-is "$(left)" $'1 1 host:\n\ntmp:' "  and so is all that ran on the hosts, but sshd, and nothing is left"
+is "$(left)" $'1 1 host:\n\ntmp:' "  all its processes on the hosts end, and no files are left"
 
-# ---- What is wrong is said ----
+# ---- Errors ----
 
 trouble "$none"
 printf 'good\n\xff' >private/bad.txt
 rm -f got.json
 sent_on train h1,h2 -v "$V" -o ../got.json bad.txt
-is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "65 1 2" "bad text is an error, and is not tried again"
+is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "65 1 2" "bad text is an error, without a retry"
 rm ran
 (cd private && bpe-chunk --inline bad.txt) | bpe ssh fan_out -S 2/: -- "$PWD/bin/bpe-count" >counts 2>err
-is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "0 1 1" "  and neither is it on this machine"
+is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "0 1 1" "  also on this machine"
 (cd private && on train h1,h2 -v "$V" -o ../got.json "${texts[@]}")
-like "$? $(cat err)" "66 *data/1.txt: cannot open*" "hosts have no such file"
+like "$? $(cat err)" "66 *data/1.txt: cannot open*" "hosts lack the file"
 on train nohost,h1 -v "$V" -o got.json "${texts[@]}"
 like "$? $(cat err)" "0 *bpe ssh: nohost: no connection; continuing without this host" "a host that does not answer is left out"
 same_model got.json "a host that does not answer"
@@ -315,12 +315,12 @@ END
 chmod +x chatty
 rm version.h1
 bpe ssh fan_out -S 2/h1 --ssh="$PWD/chatty" -- bpe-count <few >counts 2>err
-is "$? $(cat err)" "0 " "what a login prints is not taken for news"
+is "$? $(cat err)" "0 " "the output of a login script is ignored"
 rm -f got.json
 bpe-sum counts | bpe-merge -v "$V" -o got.json
-same few.json got.json "  and nothing is lost"
+same few.json got.json "  nothing is lost"
 
-# Its end, without other hosts: `sleep` notes who waits. (GNU parallel has some, of other lengths.)
+# The end, without other hosts: a wrapper of sleep logs waits. (GNU parallel also sleeps, for other times.)
 mkdir naps
 : >naps/taken
 printf '#!/bin/sh\necho "$*" >>"%s/naps/taken"\nexec "%s" "$@"\n' "$PWD" "$(command -v sleep)" >naps/sleep
@@ -328,11 +328,11 @@ chmod +x naps/sleep
 for _ in 1 2 3 4 5; do
     PATH=$PWD/naps:$PATH bpe ssh fan_out -S 1/: -- bpe-count <few >counts 2>err
 done
-is "$? $(cat err) $(grep -cx 2 naps/taken)" "0  0" "nothing waits for hosts where there are none"
+is "$? $(cat err) $(grep -cx 2 naps/taken)" "0  0" "without hosts, nothing waits for them"
 
-# The text and the results.
+# Input and output.
 timeout -k 1 30 bpe ssh fan_out -S 1/: -- bpe-count <&- >counts 2>err
-is "$? $(cat counts err)" "0 " "standard input is closed: there is no text"
+is "$? $(cat counts err)" "0 " "standard input is closed: no text"
 fails 74 "bpe ssh: standard output: cannot write: No space left on device" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >/dev/full'
 fails 74 "bpe ssh: standard output: cannot write: Bad file descriptor" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >&-'
 bpe ssh fan_out -S 1/: -- bpe-count <data >counts 2>err
