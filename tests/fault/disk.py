@@ -1,11 +1,11 @@
-"""disk.py - what a disk has after the death of a machine: with FAULT_DISK of fault.c, which notes what was synced.
+"""disk.py - simulates the contents of a disk after a machine crash, with FAULT_DISK of fault.c, which records what was synced.
 
-    disk.start(root, "noted")      all that is under root is durable, and a run may begin
-    disk.crash(root, "noted", how) root is as it would be if the machine had died at the end of the run
+    disk.start(root, "noted")      marks everything under root as durable; a program may start
+    disk.crash(root, "noted", how) turns root into what a crash at the end of that program would have left
 
-how: (names, data). names: "synced": each directory has the entries that it had when it was last synced; "all": those of the end.
-data: "synced": each file has the bytes that it had when it was last synced; "all"; "some": of each file by chance one of these, or
-these with a part of what came after, or with zeros where it had become longer.
+how is (names, data). names: "synced": each directory has the entries of its last fsync; "all": it has the final entries.
+data: "synced": each file has the bytes of its last fsync; "all": the final bytes; "some": at random for each file, either of these, or the
+synced bytes with part of the later ones, or the synced bytes padded with zeros to the final length.
 """
 import os
 import random
@@ -38,7 +38,7 @@ def some(synced, last, rng):
     if way < 2 or synced == last:
         return (synced, last)[way % 2]
     same = next((i for i, (a, b) in enumerate(zip(synced, last)) if a != b), min(len(synced), len(last)))
-    if way == 2:  # what was synced is only lost where it was overwritten
+    if way == 2:  # synced bytes are lost only where they were overwritten
         new = rng.randrange(same, len(last) + 1)
         return last[:new] + synced[new:]
     return synced + bytes(max(0, len(last) - len(synced)))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""fault.py - every program, with the first, second, ... call of each kind failing.
+"""fault.py - runs every program while its first, second, ... call of each kind fails.
 
-The program must end with exit 0 and the right output, or with a documented exit code and one line on standard error; and what it
-wrote before that, given to the rest of the line, must never become another model. Short reads and writes, and EINTR, must not
-show at all. Prints lines of the Test Anything Protocol without numbers.
+The program must exit with 0 and the right output, or with a documented exit code and one line on standard error. In the second case, the
+rest of the pipeline must never turn the output written so far into a different model. Short reads and writes, and EINTR, must make no
+difference. Prints lines of the Test Anything Protocol without numbers.
 """
 import errno
 import os
@@ -20,7 +20,7 @@ rng = random.Random(lib.seed())
 BUILD = lib.BUILD
 SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
 BUDGET = float(os.environ.get("FAULT_SECONDS") or 20)
-FIRST = 50 if "FAULT_SECONDS" in os.environ else 8  # calls each of which fails; of the later ones samples, by chance
+FIRST = 50 if "FAULT_SECONDS" in os.environ else 8  # each of the first so many calls fails; later ones are sampled at random
 
 FAULTS = [(call, getattr(errno, e)) for call, names in
           (("write", "ENOSPC EIO"), ("read", "EIO"), ("pread", "EIO"), ("pwrite", "ENOSPC EIO"), ("malloc", "ENOMEM"),
@@ -39,11 +39,11 @@ def run(args, data=b"", fault=None):
     return (*lib.run(args, data, 10, env=env), os.path.exists(MARK))
 
 
-WHOLE = ("bpe-merge", "bpe-model", "bpe-encode", "bpe-decode")  # what they write is compared as it is
+WHOLE = ("bpe-merge", "bpe-model", "bpe-encode", "bpe-decode")  # their output is compared directly
 
 
 def rest(name, out, more=b""):
-    """What the rest of the line makes of a program's output: the model, or None if it is refused. more: counts that complete a
+    """The model that the rest of the pipeline makes of a program's output, or None if it is refused. more: counts that complete a
     partial sum."""
     if more:
         name, out = "bpe-count", out + more
@@ -71,7 +71,7 @@ class Case:
         return code, out, err, fired, made
 
     def judge(self, fault, want, harmless):
-        """None if all is well, else what is not. And whether the fault happened."""
+        """(problem or None, whether the fault happened)"""
         try:
             code, out, err, fired, made = self.result(fault)
         except subprocess.TimeoutExpired:
@@ -84,7 +84,7 @@ class Case:
             return "exit 0, as if nothing had happened", fired
         if harmless and code:
             return "exit %d: %s" % (code, err), fired
-        note = self.more and " never counted" in err  # said before what then failed
+        note = self.more and " never counted" in err  # a note printed before the failure
         if code and (err.count("\n") != 1 + bool(note) or not err.startswith(self.args[0] + ": ")):
             return "exit %d, but not one line of error: %r" % (code, err), fired
         if code == 0 and err and not self.more:
@@ -102,7 +102,7 @@ class Case:
             model = made if self.file else out
             if (code == 0 or self.file and made) and model != want:
                 return "exit %d with another model (%s bytes)" % (code, model and len(model)), fired
-            # A model that cannot be written to the end of standard output is cut off; its exit status says so.
+            # A failing write to standard output may cut the model short; the exit status reports it.
             if code and not self.file and out and not want.startswith(out):
                 return "exit %d with another model" % code, fired
         elif name == "bpe-view":
@@ -119,7 +119,7 @@ class Case:
 
 
 def sweep(case, faults, harmless, until):
-    """Tries each fault at each call. Prints the verdict."""
+    """Injects each fault at each call and prints the verdict."""
     code, out, err, _, made = case.result()
     case.made = made
     name = case.args[0]
@@ -142,7 +142,7 @@ def sweep(case, faults, harmless, until):
             if time.monotonic() > until:
                 step = max(step, at // 2)
             at += step
-    what = "short, or interrupted, reads and writes do not show" if harmless else "calls that fail"
+    what = "short or interrupted reads and writes make no difference" if harmless else "failing calls"
     print("%s - %s: %s (%d faults)" % ("not ok" if bad else "ok", case.label, what, n))
     for line in bad[:10]:
         print("# " + line.replace("\n", " | ")[:400])
@@ -176,7 +176,7 @@ def main():
         Case("bpe-count, by value", ["bpe-count", "-S", "64K"], inline),
         Case("bpe-count, JSON Lines and a regex", ["bpe-count"], must("bpe-chunk", "--jsonl", "-e", r"\p{L}+|\P{L}", "c.jsonl")),
         Case("bpe-sum", ["bpe-sum"], counts),
-        Case("bpe-sum that goes to the disk", ["bpe-sum", "-S", "8K"], counts),
+        Case("bpe-sum that spills to disk", ["bpe-sum", "-S", "8K"], counts),
         Case("bpe-merge", ["bpe-merge", "-v", "500"], total),
         Case("bpe-merge -o", ["bpe-merge", "-v", "500", "-o", "model.json"], total, "model.json"),
         Case("bpe-merge -f tiktoken -o", ["bpe-merge", "-v", "500", "-f", "tiktoken", "-o", "model.tiktoken"], total, "model.tiktoken"),

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# System calls and allocations that fail, one at a time, in every program.
+# System calls and allocations fail, one at a time, in every program.
 . "$(dirname "$0")/../lib.sh"
 export BUILD
 shim=$BUILD/tests/fault/fault.so
 if sanitized; then
-    skip "calls that fail" "a sanitized build has an allocator of its own"
+    skip "failing calls" "fault.so does not work with sanitizers"
     done_testing
 fi
 if ! [ -e "$shim" ]; then
-    ok 1 "there is $shim (make units)"
+    ok 1 "$shim exists (make units)"
     done_testing
 fi
 python3 "$TOP/tests/fault/fault.py" >out 2>err
@@ -20,5 +20,5 @@ while IFS= read -r result; do
     *) printf '%s\n' "$result" ;;
     esac
 done <out
-is $status 0 "the driver came to its end" || tail -n 5 err | sed 's/^/# /'
+is $status 0 "fault.py ran to its end" || tail -n 5 err | sed 's/^/# /'
 done_testing

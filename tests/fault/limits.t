@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limits.t - the limits of a process (ulimit), in every program: a file that may become no larger is one line and exit 74, and nothing
-unfinished stays behind; where the stack may not become large enough for all that can come, the programs say so before they begin."""
+"""limits.t - every program under process limits (ulimit). If a file reaches the size limit, the program prints one line, exits with 74, and
+leaves no unfinished file. If the stack limit is too small for the largest possible input, the program refuses to start."""
 import gzip
 import os
 import random
@@ -16,7 +16,7 @@ from lib import must, write  # noqa: E402
 
 
 def run(args, data=b"", limits=(), out=subprocess.PIPE, env=None):
-    """(exit status, standard output, standard error): with these limits, [(which, bytes), ...]."""
+    """(exit status, standard output, standard error) under these limits, [(which, bytes), ...]."""
     def limit():
         for which, size in limits:
             resource.setrlimit(which, (size, resource.getrlimit(which)[1]))
@@ -25,7 +25,7 @@ def run(args, data=b"", limits=(), out=subprocess.PIPE, env=None):
 
 
 def tree():
-    """{name: content} of all files here."""
+    """{name: content} of all files in the working directory."""
     return {os.path.join(d, f): lib.read(os.path.join(d, f)) for d, _, files in os.walk(".") for f in files}
 
 
@@ -42,9 +42,9 @@ def make_inputs():
     must("bpe-shard", "-n", "1000", "--docs", "-o", "in.shards", "in.tokens")
 
 
-# ---- The size of files (ulimit -f) ----
+# ---- File size (ulimit -f) ----
 
-# What is too large: "out" is standard output, into that file; "tmp" temporary files; another name is what the program creates.
+# (file, limit, command). The file is standard output, "tmp" for temporary files, or a file that the program creates.
 OUT, TOKENIZER = "standard output", ["bpe-merge", "-v", "500", "in.sum"]
 FILES = [(OUT, 1500, ["bpe-chunk", "--inline", "in.txt"]), (OUT, 0, ["bpe-chunk", "in.txt"]), (OUT, 1500, ["bpe-count", "in.chunks"]),
          (OUT, 1500, ["bpe-sum", "in.counts"]), (OUT, 1500, TOKENIZER), (OUT, 1500, ["bpe-model", "in.json"]),
@@ -62,21 +62,21 @@ FILES = [(OUT, 1500, ["bpe-chunk", "--inline", "in.txt"]), (OUT, 0, ["bpe-chunk"
 
 
 def too_large(name, args, most):
-    """The file may have so many bytes only."""
+    """The file is limited to `most` bytes."""
     before = tree()
     data = b'{"text": "%s"}\n' % (b"".join(b"%x " % (i * i) for i in range(2000000))) if args[-1] == "-" else b""
     with open("out", "wb") as out:
         code, _, err = run(args, data, [(resource.RLIMIT_FSIZE, most)], out=out if name == OUT else subprocess.DEVNULL)
     os.remove("out")
     wanted = f"{name}: cannot write{' a temporary file there (see TMPDIR, -T)' if name == 'tmp' else ''}: File too large"
-    lib.ok((code, err) == (74, f"{args[0]}: {wanted}\n"), f"{' '.join(args)}: {name} with {most} bytes", f"exit {code}: {err}wanted: {wanted}")
+    lib.ok((code, err) == (74, f"{args[0]}: {wanted}\n"), f"{' '.join(args)}: {name} limited to {most} bytes", f"exit {code}: {err}wanted: {wanted}")
     after = tree()
     changed = [f for f in set(before) | set(after) if before.get(f) != after.get(f)]
-    lib.ok(not changed and not os.path.exists("new"), "  and nothing stays behind", changed)
+    lib.ok(not changed and not os.path.exists("new"), "  no file is left", changed)
 
 
 def shards_too_large(options, source):
-    """The same command goes on where there is room for more."""
+    """The same command resumes without the limit."""
     shutil.rmtree("shards", ignore_errors=True)
     command = ["bpe-shard", "--resume", "-n", "40000", "-S", "16K", *options, "-o", "shards", source]
     must(*command)
@@ -90,21 +90,21 @@ def shards_too_large(options, source):
         must(*command)
         if tree() != whole:
             bad.append(f"{most} bytes: another directory")
-    lib.ok(n > 5 and not bad, f"{' '.join(command)}: files with few bytes at most", f"{n} times; " + "\n".join(bad))
+    lib.ok(n > 5 and not bad, f"{' '.join(command)}: resumes after each size limit", f"{n} times; " + "\n".join(bad))
     shutil.rmtree("shards")
 
 
-# ---- The stack (ulimit -s) ----
+# ---- Stack (ulimit -s) ----
 
 KIB = 1 << 10
-# Of 16 KiB the system's loader takes all.
+# The dynamic loader uses up 16 KiB.
 TOO_SMALL = [24 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 192 * KIB]
 ENOUGH = [256 * KIB, 512 * KIB, 1024 * KIB, 8192 * KIB, resource.RLIM_INFINITY]
 NESTED = "(?:" * 100 + r"\p{L}+|\s" + ")+" * 100 + "|."
 
 
 def deep():
-    """Commands that take much of it, with their input."""
+    """Commands that need a lot of stack, with their input."""
     rng = random.Random(1)
     long = bytes(rng.choices(b"abcdefgh", k=100000)) + b" " + b"word" * 500 + b"\n" + lib.read("in.txt")
     write("long.txt", long)
@@ -113,7 +113,7 @@ def deep():
     write("in.txt.zst", lib.zstd_frame(lib.read("in.txt")))
     write("in.txt.gz", gzip.compress(lib.read("in.txt")))
     write("bgzf.gz", lib.bgzf([long[i:i + 20000] for i in range(0, len(long), 20000)]))
-    # Pretokens of which some have as many bytes in common as there can be, for each number.
+    # Pretokens with common prefixes of each length.
     write("alike.txt", b"\n".join(b"a" * k + b"%c%03d" % (98 + j % 20, j) * (19 - k > 0) for k in range(20) for j in range(60)) +
           "".join("a" * k + chr(0x4E00 + 71 * j) * 2 + " " for k in range(17) for j in range(60)).encode())
     write("in.tiktoken", must("bpe-model", "-f", "tiktoken", "-o", "in.tiktoken", "in.json") or lib.read("in.tiktoken"))
@@ -144,7 +144,7 @@ def deep():
 
 def small_stack(args, data):
     usual, bad = run(args, data)[0], []
-    env = {"PATH": os.environ["PATH"]}  # which is on the stack
+    env = {"PATH": os.environ["PATH"]}  # the environment is on the stack, too
     for size in TOO_SMALL + ENOUGH:
         shutil.rmtree("shards", ignore_errors=True)
         code, _, err = run(args, data, [(resource.RLIMIT_STACK, size)], env=env)
@@ -152,7 +152,7 @@ def small_stack(args, data):
         if code != usual if size in ENOUGH else not refused:
             bad.append(f"{size // KIB} KiB: exit {code}: {err}")
     shutil.rmtree("shards", ignore_errors=True)
-    lib.ok(usual in (0, *lib.ERRORS) and not bad, f"{' '.join(a[:30] for a in args)}: with any stack", f"exit {usual}; " + "\n".join(bad))
+    lib.ok(usual in (0, *lib.ERRORS) and not bad, f"{' '.join(a[:30] for a in args)}: any stack size", f"exit {usual}; " + "\n".join(bad))
 
 
 top = tempfile.mkdtemp(prefix="bpe-test-")
@@ -168,7 +168,7 @@ for more in [], ["--docs", "-f", "megatron"], ["--shuffle=documents", "--docs"],
     shards_too_large(more, "in.tokens")
 shards_too_large(["-f", "dolma"], "in.shards")
 if "__asan" in must("nm", "-D", lib.BUILD + "/bpe-chunk").decode():
-    lib.skip("small stacks", "what a sanitized build takes of the stack")
+    lib.skip("small stacks", "sanitized builds use more stack")
 else:
     for command, given in deep():
         small_stack(command, given)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rewritten.py - for rewritten.t: a file is rewritten at each call by which a program reads it. It says so and exits with 65, or its output is
-that of the file before or after; never of what was there at no time."""
+"""rewritten.py - for rewritten.t: a file is rewritten at each call that reads it. The program must report this and exit with 65, or its
+output must be that of the old or the new file, never of a mixture."""
 import base64
 import gzip
 import os
@@ -12,7 +12,7 @@ import lib  # noqa: E402
 from lib import must, write  # noqa: E402
 
 SHIM, MARK, NOTHING = lib.BUILD + "/tests/fault/fault.so", "fault-mark", -3
-MOST = 24  # calls that are tried
+MOST = 24  # calls to try
 ENCODE = ["bpe-encode", "-m", "m.json"]
 CHANGES = {"rewritten": "cat after >file", "longer": "cat more >>file", "shorter": "truncate -s 600000 file"}
 
@@ -40,7 +40,7 @@ def whole(code, out, err):
 
 
 def summed(code, counts, err):
-    """What bpe-count has written, without what is random."""
+    """The result of bpe-count, without its random parts."""
     total = lib.run(["bpe-sum"], counts)
     return code or total[0], lib.run(["bpe-view"], total[1])[1].partition(b"#")[0], err
 
@@ -50,7 +50,7 @@ def counted(code, chunks, err):
 
 
 def sweep(label, args, before, after, call="read", change="rewritten", finish=whole, data=b"", name="file", says="while it was read"):
-    """Refused at least twice."""
+    """Changes the file at each call. The program must refuse it at least twice."""
     write("after", after)
     write("more", after[:1000])
     reset(before)
@@ -69,12 +69,12 @@ def sweep(label, args, before, after, call="read", change="rewritten", finish=wh
         said = f"{args[0]}: {name}: changed {says} (" in err
         refused += code == 65 and said
         if (code, out) not in wanted and not (code == 65 and said):
-            bad.append(f"call {at}: exit {code}, {len(out)} bytes that are of neither: {err}")
-    lib.ok(wanted[0][0] == 0 and refused > 1 and not bad, f"{label}: {change}, at {at} calls", f"{[w[0] for w in wanted]} {refused}\n" + "\n".join(bad))
+            bad.append(f"call {at}: exit {code}, {len(out)} bytes of neither file: {err}")
+    lib.ok(wanted[0][0] == 0 and refused > 1 and not bad, f"{label}: file {change} at each of {at} calls", f"{[w[0] for w in wanted]} {refused}\n" + "\n".join(bad))
 
 
 def replaced(args, content):
-    """A pipe takes the place of the file at each call that opens one."""
+    """Replaces the file with a named pipe at each call that opens a file."""
     bad, at = [], 0
     while not bad:
         at += 1
@@ -85,22 +85,22 @@ def replaced(args, content):
         if code and (code, err) != (65, "bpe-chunk: file: is a named pipe; replace it with a regular file\n"):
             bad.append(f"call {at}: exit {code}: {err}")
         os.remove("file")
-    lib.ok(not bad and at > 1, f"{' '.join(args)}: a pipe takes its place, at {at} calls", "\n".join(bad))
+    lib.ok(not bad and at > 1, f"{' '.join(args)}: file replaced with a pipe at each of {at} calls", "\n".join(bad))
 
 
 def sizes():
-    """Files whose size is not that of what can be read."""
+    """Files whose size differs from the number of bytes that can be read."""
     for path in "/sys/kernel/uevent_seqnum", "/sys/kernel/mm/transparent_hugepage/enabled":
         if os.path.exists(path) and os.path.getsize(path) == 4096:
             code, _, err = run([*ENCODE, path])
             lib.ok(code == 65 and f"bpe-encode: {path}: changed while it was read (" in err and "of 4096 bytes could be read" in err,
-                   "a file that ends before its size says", f"{code} {err}")
+                   "a file shorter than its size", f"{code} {err}")
             break
     else:
-        lib.skip("a file that ends before its size says", "no such file in /sys")
+        lib.skip("a file shorter than its size", "no such file in /sys")
     if os.path.exists("/proc/self/status"):
         code, out, err = run([*ENCODE, "/proc/self/status"])
-        lib.ok(code == 0 and out, "a file of /proc, which says it is empty", err)
+        lib.ok(code == 0 and out, "a file in /proc, whose size is 0", err)
 
 
 def lines(word, n=90000):
@@ -118,12 +118,12 @@ def wet(word):
 
 
 def stored(data):
-    """A gzip file whose length does not depend on what is in it."""
+    """A gzip file whose length does not depend on its contents."""
     return gzip.compress(data, 0, mtime=0)
 
 
 def ranks(*tokens):
-    """A .tiktoken file with these four tokens of letters, in this order: two near its beginning, two at its end."""
+    """A .tiktoken file with these four words in this order: two near the beginning, two at the end."""
     rng = random.Random(1)
     words = sorted({bytes(rng.choices(b"abcdefgh", k=5)) for _ in range(9000)})
     words[100:102] = tokens[:2]
@@ -138,10 +138,10 @@ def main():
     sweep("bpe-encode", [*ENCODE, "file"], cat, dog)
     sweep("bpe-encode", [*ENCODE, "file"], cat, dog, change="longer")
     sweep("bpe-encode", [*ENCODE, "file"], cat, dog, change="shorter")
-    sweep("bpe-encode, text that is not valid then", [*ENCODE, "file"], cat, dog.replace(b"dog", b"\xff\xfe\xfd"))
+    sweep("bpe-encode, text that becomes invalid", [*ENCODE, "file"], cat, dog.replace(b"dog", b"\xff\xfe\xfd"))
     sweep("bpe-encode of standard input", [*ENCODE, "-"], cat, dog, data=None, name="standard input")
     sweep("bpe-encode --jsonl", [*ENCODE, "--jsonl", "file"], jsonl(b"cat"), jsonl(b"dog"))
-    sweep("bpe-encode --jsonl, other lines", [*ENCODE, "--jsonl", "file"], jsonl(b"cat"), b"{}" + jsonl(b"tiger"))
+    sweep("bpe-encode --jsonl, different line lengths", [*ENCODE, "--jsonl", "file"], jsonl(b"cat"), b"{}" + jsonl(b"tiger"))
     sweep("bpe-encode -0", [*ENCODE, "-0", "file"], cat.replace(b"\n\n", b"\0"), dog.replace(b"\n\n", b"\0"))
     sweep("bpe-encode --wet", [*ENCODE, "--wet", "file"], wet(b"cat"), wet(b"dog"))
     sweep("bpe-encode of zstd", [*ENCODE, "file"], lib.zstd_frame(cat), lib.zstd_frame(dog))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""shard.py - for shard.t: bpe-shard dies, or a call of it fails, at each place where it changes the disk.
+"""shard.py - for shard.t: bpe-shard dies, or one of its calls fails, at each point where it changes the disk.
 
-After that the shards that the manifest lists must be there, whole; and the same command again, with the same records, must end in the
-directory that an undisturbed one makes.
+Afterwards, the shards listed in the manifest must be complete, and the same command, repeated with the same records, must produce the
+directory of an undisturbed execution.
 """
 import errno
 import json
@@ -27,8 +27,8 @@ DIR = ROOT + "/shards"
 CHANGES = [("write", "ENOSPC EIO"), ("pwrite", "ENOSPC"), ("fsync", "EIO"), ("fdatasync", "EIO ENOSPC"), ("rename", "ENOSPC"),
            ("ftruncate", "EIO"), ("unlink", "EIO"), ("mkdir", "ENOSPC"), ("rmdir", "EIO"), ("open", "ENOSPC EMFILE"), ("close", "EIO"),
            ("read", "EIO"), ("pread", "EIO")]
-HARMLESS = "unlink", "rmdir", "close", "open", "read", "pread"  # some are tried, and not needed
-# What is lost when a machine dies.
+HARMLESS = "unlink", "rmdir", "close", "open", "read", "pread"  # the program can do without some of these calls
+# What survives a machine crash: (names, data), see disk.py.
 LOSSES = [("synced", "synced"), ("all", "synced"), ("synced", "all"), ("all", "some"), ("synced", "some")]
 
 
@@ -38,11 +38,11 @@ class Case:
         self.want, self.bad, self.tried = None, [], 0
         begin()
         code, _, err, _ = self.run()
-        if code or not lib.ok(code == 0, f"{label}: done without a fault", f"exit {code}: {err}"):
+        if code or not lib.ok(code == 0, f"{label}: succeeds without a fault", f"exit {code}: {err}"):
             raise SystemExit(lib.done())
         self.want = tree(DIR)
         self.changes = self.count()
-        lib.ok(len(json.loads(self.want["manifest.json"])["shards"]) > 2, f"{label}: some shards, {self.changes} changes of the disk")
+        lib.ok(len(json.loads(self.want["manifest.json"])["shards"]) > 2, f"{label}: several shards, {self.changes} disk changes")
 
     def run(self, fault=None, stream=None, more=()):
         env = dict(os.environ)
@@ -55,7 +55,7 @@ class Case:
         return code, out, err, os.path.exists(MARK)
 
     def count(self):
-        """How many changes of the disk an undisturbed run makes."""
+        """The number of disk changes of an undisturbed execution."""
         some, none = 1, 2
 
         def there_is(n):
@@ -69,7 +69,7 @@ class Case:
         return some
 
     def whole(self):
-        """What is wrong with the shards that the manifest lists; None."""
+        """What is wrong with the shards listed in the manifest, or None."""
         if not os.path.exists(DIR + "/manifest.json"):
             return None
         try:
@@ -80,13 +80,13 @@ class Case:
             for file in [shard, *shard.get("files", [])]:
                 name = file["name"]
                 if not os.path.exists(f"{DIR}/{name}"):
-                    return f"{name} is listed, and not there"
+                    return f"{name} is listed but missing"
                 if lib.read(f"{DIR}/{name}") != self.want[name]:
-                    return f"{name} is listed, and is another file"
+                    return f"{name} is listed but differs"
         return None
 
     def ends(self):
-        """The same command again; what is wrong then, or None."""
+        """Repeats the same command. What is wrong before or after it, or None."""
         problem = self.whole()
         if problem:
             return problem
@@ -115,7 +115,7 @@ def begin():
 
 
 def places(until):
-    """1, 2, 3, ...; fewer of the later ones when time runs out."""
+    """1, 2, 3, ..., with growing steps when time runs out."""
     at, begun = 1, time.monotonic()
     while True:
         yield at
@@ -124,7 +124,7 @@ def places(until):
 
 
 def kills(case, seconds):
-    """The process dies at each place."""
+    """The process dies at each disk change."""
     for how, name in (KILL_BEFORE, "before"), (KILL_AFTER, "after"):
         until = time.monotonic() + seconds / 2
         for at in places(until):
@@ -134,17 +134,17 @@ def kills(case, seconds):
                 case.judge("no kill", None if code == 0 else f"exit {code}: {err}")
                 break
             case.judge(f"{name} change {at}", f"exit {code}" if code != -signal.SIGKILL else case.ends())
-    case.verdict("killed before and after each change of the disk")
+    case.verdict("killed before and after each disk change")
 
 
 def lost(case):
-    """What is missing after exit 0, or None: of what was to be taken away, more may be there."""
+    """What is missing after exit 0, or None. Files in .work that should have been removed are allowed."""
     there = tree(DIR) if os.path.exists(DIR) else {}
     return tree_difference(case.want, {n: d for n, d in there.items() if not n.startswith(".work/")}) or case.ends()
 
 
 def deaths(case, seconds):
-    """The machine dies at each place: what was not synced is gone, or a part of it."""
+    """The machine dies before each disk change: data not synced is lost, entirely or in part."""
     until = time.monotonic() + seconds
     for at in places(until):
         begin()
@@ -162,23 +162,23 @@ def deaths(case, seconds):
         case.run(("none", 0, 0))
         disk.crash(ROOT, NOTED, loss, rng)
         case.judge(f"after exit 0, names {loss[0]}, data {loss[1]}", lost(case))
-    case.verdict("the machine dies before each change of the disk, and after the end")
+    case.verdict("the machine dies before each disk change and after the end")
 
 
 def missing(case):
-    """(exit status, ranges that are missing, message): without any input."""
+    """(exit status, missing ranges, message) of the command without input."""
     code, _, err, _ = case.run(stream=b"", more=["--missing", "todo"])
     return code, [r for record in records.split(lib.read("todo")) for r in records.pieces(record)] if code == 75 else [], err
 
 
 def kept(case, n):
-    """After a death only what bpe-shard says is missing is given again."""
+    """After a crash, only the ranges that bpe-shard reports missing are supplied again."""
     batches, promise = line.batches(case.stream), b"".join(r for r in records.split(case.stream) if line.is_promise(r))
     covers = [records.covered(b)[0] for b in batches]
     fewer = 0
     for i in range(n):
         begin()
-        at = case.changes - i if i < 4 else rng.randrange(1, case.changes + 1)  # near the end there is something to keep
+        at = case.changes - i if i < 4 else rng.randrange(1, case.changes + 1)  # near the end, some work has been kept
         _, _, _, hit = case.run(("change", rng.choice([KILL_BEFORE, KILL_AFTER]), at))
         if hit and rng.random() < 0.5:
             disk.crash(ROOT, NOTED, rng.choice(LOSSES), rng)
@@ -187,18 +187,18 @@ def kept(case, n):
             case.judge(f"change {at}, no input", f"exit {code}: {err}" if code else tree_difference(case.want, tree(DIR)))
             fewer += 1
             continue
-        known = bool(ranges)  # else nothing is known of the run: all is asked for
+        known = bool(ranges)  # otherwise the directory has no record of the run, and all input is needed
         again = [b for b, c in zip(batches, covers) if not known or any(x.source == r.source and x.begin < r.end and x.end > r.begin
                                                                        for x in c for r in ranges)]
         fewer += len(again) < len(batches)
         code, _, err, _ = case.run(stream=promise + b"".join(again))
         case.judge(f"change {at}, {len(again)} of {len(batches)} batches again", f"exit {code}: {err}" if code else tree_difference(case.want, tree(DIR)))
-    case.judge("at times something was kept", None if fewer >= 4 or n < 4 else f"{fewer} of {n} times")
-    case.verdict("only what is said to be missing is given again")
+    case.judge("some work was kept at times", None if fewer >= 4 or n < 4 else f"{fewer} of {n} times")
+    case.verdict("only the ranges reported missing are supplied again")
 
 
 def chains(case, n):
-    """Several deaths, one after the other."""
+    """Several crashes in a row."""
     for _ in range(n):
         begin()
         deaths_at = []
@@ -215,11 +215,11 @@ def chains(case, n):
             if problem:
                 break
         case.judge(f"deaths {deaths_at}", problem or case.ends())
-    case.verdict("several deaths in a row")
+    case.verdict("several crashes in a row")
 
 
 def failures(case, seconds):
-    """Each call fails: a full disk, a bad one."""
+    """Each call fails, as on a full or broken disk."""
     faults = [(call, getattr(errno, e), e) for call, names in CHANGES for e in names.split()]
     for i, (call, number, name) in enumerate(faults):
         until = time.monotonic() + seconds / len(faults)
@@ -235,7 +235,7 @@ def failures(case, seconds):
                 case.judge(what, f"exit {code}: {err!r}")
             else:
                 case.judge(what, case.ends())
-    case.verdict("each call that fails is one line, and the same command goes on")
+    case.verdict("each failing call prints one line, and the same command resumes")
 
 
 seed = lib.seed()

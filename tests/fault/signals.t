@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""signals.t - a signal that ends a program leaves no unfinished file of -o behind; SIGPIPE, too, which is quiet."""
+"""signals.t - a program ended by a signal leaves no unfinished -o file. SIGPIPE does so silently."""
 import fcntl
 import glob
 import os
@@ -22,7 +22,7 @@ SIGNALS = [signal.Signals[name] for name in "SIGHUP SIGINT SIGQUIT SIGTERM SIGPI
 
 
 def begin(args, ignored=(), **streams):
-    """Starts a program that finds these signals ignored, and no others, whatever this test was started with."""
+    """Starts a program with only these signals ignored, regardless of the signals that this test ignores."""
     def prepare():
         for s in SIGNALS:
             signal.signal(s, signal.SIG_IGN if s in ignored else signal.SIG_DFL)
@@ -37,7 +37,7 @@ def await_unfinished():
 
 
 def left():
-    """The names of what is there, which is removed."""
+    """Removes the files left and returns their names."""
     names = glob.glob("new*")
     for name in names:
         os.remove(name)
@@ -45,13 +45,13 @@ def left():
 
 
 def sent(sig):
-    """The signal comes while the program waits for more text."""
+    """The signal arrives while the program waits for more text."""
     with begin(ENCODE, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         there = await_unfinished()
         p.send_signal(sig)
         err = p.stderr.read()
     end = p.returncode, err, left()
-    lib.ok(end == (-sig, b"", []) and there, f"{sig.name}: nothing stays behind", f"{end}, after {there}")
+    lib.ok(end == (-sig, b"", []) and there, f"{sig.name}: no file is left", f"{end}, after {there}")
 
 
 def ignored_one(sig):
@@ -61,11 +61,11 @@ def ignored_one(sig):
         p.stdin.write(lib.read("in.txt"))
         p.stdin.close()
     end = p.returncode, left()
-    lib.ok(end == (0, ["new"]), f"{sig.name}, if it is ignored: the file is complete", end)
+    lib.ok(end == (0, ["new"]), f"{sig.name} ignored: the file is complete", end)
 
 
 def nobody_reads(name, args, ignored=()):
-    """Standard error is a pipe that nobody reads."""
+    """Standard error is a pipe without a reader."""
     r, w = os.pipe()
     os.close(r)
     with begin(args, ignored, stderr=w, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as p:
@@ -76,7 +76,7 @@ def nobody_reads(name, args, ignored=()):
 
 
 def reader_leaves():
-    """One of a model's two files goes into a pipe that nobody reads any more."""
+    """One of a model's two files is a pipe whose reader exits."""
     os.mkfifo("new")
     reader = os.open("new", os.O_RDONLY | os.O_NONBLOCK)
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)  # less than there is to write
@@ -86,7 +86,7 @@ def reader_leaves():
         err = p.stderr.read()
     os.remove("new")
     end = p.returncode, err, left()
-    lib.ok(end == (-signal.SIGPIPE, b"", []), "SIGPIPE after one of two files was written", end)
+    lib.ok(end == (-signal.SIGPIPE, b"", []), "SIGPIPE after one of two files is written", end)
 
 
 top = tempfile.mkdtemp(prefix="bpe-test-")
@@ -99,8 +99,8 @@ for each in SIGNALS:
     sent(each)
 for each in signal.SIGHUP, signal.SIGINT:
     ignored_one(each)
-nobody_reads("SIGPIPE by a remark: nothing stays behind", [*ENCODE, "in.jsonl"])
-nobody_reads("  also if the parent ignores it", [*ENCODE, "in.jsonl"], [signal.SIGPIPE])
+nobody_reads("SIGPIPE when a warning is printed: no file is left", [*ENCODE, "in.jsonl"])
+nobody_reads("  even if the parent ignores it", [*ENCODE, "in.jsonl"], [signal.SIGPIPE])
 reader_leaves()
 os.chdir("/")
 shutil.rmtree(top)
