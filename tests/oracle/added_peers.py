@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""added_peers.py - added tokens with flags, against Hugging Face tokenizers: the same ids.
+"""added_peers.py - added tokens with flags have the same ids as in Hugging Face tokenizers.
 
-The sample of tests/cli/added.py, every code point beside a token, and random tokens and texts; each text also in pieces.
+Compares the sample of tests/cli/added.py, every code point next to a token, and random tokens and texts; texts also in chunks.
 
-    added_peers.py    needs tokenizers and BUILD; prints TAP. STRINGS: how many random texts; SEED
+    added_peers.py    needs tokenizers and BUILD; prints TAP. STRINGS: number of random texts; SEED
 """
 import json
 import os
@@ -27,7 +27,7 @@ except ImportError as why:
 STRINGS = int(os.environ.get("STRINGS") or 100000)
 CHARS = [" ", " ", "\n", "a", "b", "_", "<", ">", "\u00e9", "\u00a0", "\u2003", "\u0301", "1", "\u24d0", "\u200d", "\t", "\r", "\u65e5", "\u0323",
          "\u0958", "\u1100\u1161", "\u11a8"]
-TEXTS = 200  # a model
+TEXTS = 200  # per model
 
 
 def peer(top):
@@ -42,7 +42,7 @@ def sample():
 
 
 def ours(path, texts):
-    """The ids of all texts, one after the other."""
+    """The ids of all texts, concatenated."""
     lines = "".join(json.dumps({"text": t}) + "\n" for t in texts).encode()
     code, raw, err = lib.run(["bpe-encode", "-m", path, "--jsonl", "-f", "raw", "-d", "u16"], lines)
     return memoryview(raw).cast("H").tolist() if code == 0 else err
@@ -53,7 +53,7 @@ def code_points():
     lib.write("m.json", json.dumps(top).encode())
     texts = [f"a{chr(c)}x>{chr(c)}<x{chr(c)}y>{chr(c)}<y" for c in range(0x110000) if not 0xD800 <= c < 0xE000]
     ids = peer(top)
-    ok(ours("m.json", texts) == [i for t in texts for i in ids(t)], "every code point beside tokens: white space and word characters")
+    ok(ours("m.json", texts) == [i for t in texts for i in ids(t)], "every code point next to tokens: white space and word characters")
 
 
 def random_text(rng, low, high):
@@ -61,12 +61,12 @@ def random_text(rng, low, high):
 
 
 def random_case(rng):
-    """Tokens with flags; texts of them; a normalizer. Not a token with lstrip that begins with white space, where one has rstrip; nor two
-    with the same normal form."""
+    """(tokens with flags, normalizer, texts). If any token has rstrip, none with lstrip begins with white space; no two tokens have the
+    same normal form."""
     tokens = {random_text(rng, 1, 4): [f for f in (L, R, W, N) if rng.random() < 0.4] for _ in range(rng.randint(1, 5))}
     tokens = {unicodedata.normalize("NFC", t): (t, f) for t, f in tokens.items()}
     tokens = dict(tokens.values())
-    tokens = {t: f for t, f in tokens.items() if t not in lib.BYTE or t.isascii()}  # \u00e9 is how a byte is spelled
+    tokens = {t: f for t, f in tokens.items() if t not in lib.BYTE or t.isascii()}  # \u00e9 spells a byte in tokenizer.json
     if any(R in f for f in tokens.values()):
         tokens = {t: [x for x in f if x != L or not t[0].isspace()] for t, f in tokens.items()}
     names = list(tokens) or ["a"]

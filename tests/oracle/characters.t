@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""characters.t - models of characters (SentencePiece's BPE in tokenizer.json): bpe-encode gives the ids of a slow and obvious encoder,
-and bpe-decode their text.
+"""characters.t - character models (SentencePiece's BPE in tokenizer.json): bpe-encode returns the ids of a slow and obvious encoder, and
+bpe-decode their text.
 
-Small models are made at random, of all forms: U+2581 for spaces by normalizers or by Metaspace with each scheme, split or not, or not
-at all; unknown characters as bytes, as one token, or fused; ignore_merges; several merges for one token. Texts are of their characters,
-spaces, U+2581, unknown characters, and added tokens. Each is encoded whole, as documents, in chunks, and by the model written again.
-If Hugging Face tokenizers is installed, it must give the same ids and text.
+The small random models cover all forms: spaces as U+2581, by normalizers or by Metaspace with each scheme, split or not, or kept as
+spaces; unknown characters as bytes, as one token, or fused; ignore_merges; several merges for one token. Texts consist of the model's
+characters, spaces, U+2581, unknown characters, and added tokens. Each is encoded as a whole, as documents, in chunks, and with the
+rewritten model. If Hugging Face tokenizers is installed, it must produce the same ids and text.
 
-    SEED     random seed (printed); MODELS: how many (20)
+    SEED     random seed (printed); MODELS: number of models (20)
 """
 import json
 import os
@@ -36,7 +36,7 @@ REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": META}
 
 
 class Model:
-    """A tokenizer.json, and what it says, slowly."""
+    """A tokenizer.json and a slow implementation of it."""
 
     def __init__(self, rng):
         self.form = rng.choice(["prepend", "replace", "always", "first", "never", "text"])
@@ -63,7 +63,7 @@ class Model:
         self.added = {}
         for content in rng.sample(ADDED, rng.randrange(len(ADDED))):
             self.added[content] = self.vocab.get(content, len(keys) + sum(a not in self.vocab for a in self.added))
-        # Those that are "normalized": their text begins with U+2581 there, also when it is decoded.
+        # Added tokens that are "normalized": their text begins with U+2581 in this form, even when it is decoded.
         self.late = [a for a in self.added if self.form == "prepend" and a in ("<t>", "ab", "<unk>") and rng.random() < 0.7 and
                      (a not in keys or (a != "ab" and not self.whole))]
         self.rank = {pair: i for i, pair in enumerate(merges)}
@@ -109,7 +109,7 @@ class Model:
             tokens[i:i + 2] = [tokens[i] + tokens[i + 1]]
 
     def stretch(self, text, first):
-        """The ids of text between added tokens; first: it begins a document."""
+        """The ids of a text between added tokens; first: whether it begins a document."""
         if not text:
             return []
         if self.form != "text":
@@ -138,7 +138,7 @@ class Model:
         return ids
 
     def decode(self, ids):
-        """The bytes, as they are if they are not UTF-8."""
+        """The decoded bytes, which may be invalid UTF-8."""
         keys = {**{i: a for a, i in self.added.items()}, **{i: key for key, i in self.vocab.items()}, **{self.added[a]: META + a for a in self.late}}
         out = b""
         for n, i in enumerate(ids):
@@ -195,7 +195,7 @@ def round_trip(number):
         chunks = lib.must("bpe-chunk", "-m", "m.json", *options, "in.txt")
         same(f"chunks {options}", numbers(lib.must("bpe-encode", "-f", "raw", "-d", "u32", "-m", "m.json", data=chunks)), of_whole)
     lib.must("bpe-model", "-f", "json", "-o", "again.json", "m.json")
-    same("the model written again", numbers(lib.must("bpe-encode", "-d", "u32", "-m", "again.json", "-0", "in.nul")), flat)
+    same("the rewritten model", numbers(lib.must("bpe-encode", "-d", "u32", "-m", "again.json", "-0", "in.nul")), flat)
     some = rng.sample(range(len(texts)), 4)
     ids = [want[k] for k in some] + [rng.choices(list(model.vocab.values()) + list(model.added.values()), k=rng.randrange(1, 6)) for _ in range(4)]
     for one in ids:
@@ -213,7 +213,7 @@ def round_trip(number):
 
 
 def shards_checked():
-    """With the scheme "first" only the first document of a source has a prefix: bpe-shard --check knows it of those that it encodes anew."""
+    """With the scheme "first", only the first document of a source has a prefix. bpe-shard --check must encode documents accordingly."""
     model = Model(random.Random(1))
     model.form, model.split, model.whole, model.unk, model.bytes = "first", False, False, None, True
     keys = list(dict.fromkeys([*"abc", META, META + "a", *(f"<0x{b:02X}>" for b in range(256))]))
@@ -228,17 +228,17 @@ def shards_checked():
 
 
 def decoded_by_line():
-    """A space that was put before a document is left out of each line of ids in decimal."""
+    """Decoding removes the space that was added to each document, for each line of decimal ids."""
     code, out, err = lib.run(["bpe-encode", "-m", "m2.json", "-0", "-f", "text"], b"a b\0 c a\0")
     code2, out2, err2 = lib.run(["bpe-decode", "-m", "m2.json", "-f", "text"], out)
-    lib.ok(code == code2 == 0 and out.count(b"\n") == 2 and out2 == b"a b c a", "documents in decimal, each with a prefix", f"{out} {err} {out2} {err2}")
+    lib.ok(code == code2 == 0 and out.count(b"\n") == 2 and out2 == b"a b c a", "decimal ids of documents, each with a prefix", f"{out} {err} {out2} {err2}")
 
 
 def main():
     lib.own_directory()
     for first in range(0, MODELS, 10):
         bad = [f"model {n}: {note}" for n in range(first, min(first + 10, MODELS)) for note in round_trip(n)]
-        lib.ok(not bad, f"models {first} to {min(first + 10, MODELS) - 1}: equal", "\n".join(bad))
+        lib.ok(not bad, f"models {first} to {min(first + 10, MODELS) - 1}: same ids and text", "\n".join(bad))
     shards_checked()
     again = json.loads(lib.read("m.json"))
     again.update(normalizer={"type": "Sequence", "normalizers": [PREPEND, REPLACE]}, pre_tokenizer=None, decoder={"type": "Sequence", "decoders": [

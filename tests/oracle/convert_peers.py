@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""convert_peers.py - models of Hugging Face tokenizers through bpe-model, and back into it and into tiktoken.
+"""convert_peers.py - bpe-model converts models of Hugging Face tokenizers, and Hugging Face and tiktoken load the results.
 
-Trains small random models with Hugging Face, of all kinds that bpe-model reads, and saves them, pretty and compact. What
-bpe-model makes of them in every format must have the same ids and encode the same.
+Trains small random models with Hugging Face, of all kinds that bpe-model reads, and saves them as pretty and compact JSON. In each output
+format of bpe-model, they must have the same ids and produce the same encodings.
 
     convert_peers.py [ROUNDS [SEED]]      needs tokenizers >= 0.20, tiktoken and BUILD; prints TAP
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import ok  # noqa: E402
 
-os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
 try:
     import tiktoken
     import tiktoken.load
@@ -43,7 +43,7 @@ def convert(*args):
 
 
 def splitter(rng):
-    """A pre_tokenizer that bpe-model reads, and whether one regex says the same, which is given."""
+    """(a pre_tokenizer that bpe-model reads, whether it is equivalent to a single regex)"""
     plain, gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False), pre_tokenizers.ByteLevel(add_prefix_space=False)
     cl100k = pre_tokenizers.Split(Regex(CL100K), "isolated")
     return rng.choice([
@@ -73,9 +73,9 @@ def texts_of(rng):
 
 
 def same(tag, a, b, texts):
-    ok(a.get_vocab(with_added_tokens=True) == b.get_vocab(with_added_tokens=True), f"{tag}: the vocabulary is the same")
+    ok(a.get_vocab(with_added_tokens=True) == b.get_vocab(with_added_tokens=True), f"{tag}: same vocabulary")
     bad = [t for t in texts if a.encode(t).ids != b.encode(t).ids]
-    ok(not bad, f"{tag}: encodes the same", repr(bad[:1]))
+    ok(not bad, f"{tag}: same encodings", repr(bad[:1]))
 
 
 def check_tiktoken(tag, tmp, t, texts):
@@ -86,9 +86,9 @@ def check_tiktoken(tag, tmp, t, texts):
     enc = tiktoken.Encoding("t", pat_str=side["pat_str"], mergeable_ranks=tiktoken.load.load_tiktoken_bpe(path, expected_hash=side["sha256"]),
                             special_tokens=side["special_tokens"], explicit_n_vocab=side["explicit_n_vocab"])
     names = side["special_tokens"]
-    if not any(a != b and a.startswith(b) for a in names for b in names):  # where tiktoken takes any of the two
+    if not any(a != b and a.startswith(b) for a in names for b in names):  # otherwise, tiktoken may choose either
         bad = [x for x in texts if enc.encode(x, allowed_special="all") != t.encode(x).ids]
-        ok(not bad, f"{tag}: tiktoken encodes the same", repr(bad[:1]))
+        ok(not bad, f"{tag}: same encodings by tiktoken", repr(bad[:1]))
     back = Tokenizer.from_str(convert(path))
     same(f"{tag}: from .tiktoken", back, t, texts)
 
@@ -113,15 +113,15 @@ def check_round(number):
         t.save(a, pretty=True)
         t.save(b, pretty=False)
         ours = convert(a)
-        ok(ours == convert(b), f"{tag}: pretty and compact are read as the same")
+        ok(ours == convert(b), f"{tag}: pretty and compact JSON give the same model")
         back = Tokenizer.from_str(ours)
         same(f"{tag}: tokenizer.json", back, t, texts)
-        ok(back.to_str(pretty=True) == ours, f"{tag}: is written as Hugging Face does")
+        ok(back.to_str(pretty=True) == ours, f"{tag}: same file as Hugging Face writes")
         made = {a + b for a, b in json.loads(t.to_str())["model"]["merges"]} | set(pre_tokenizers.ByteLevel.alphabet())
         if any(a.content in made for a in t.get_added_tokens_decoder().values()):
             for fmt in "gpt2", "tiktoken":
                 code, _, err = lib.run(["bpe-model", "-f", fmt, "-o", tmp + "/x", a])
-                ok(code == 64 and "has the id of a token" in err, f"{tag}: {fmt} cannot have a special token that is made", err)
+                ok(code == 64 and "has the id of a token" in err, f"{tag}: {fmt} refuses a special token that a merge produces", err)
             return
         check_pair(tag, tmp, t, texts)
         if one_regex:

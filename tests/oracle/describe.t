@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""describe.t - bpe describe of random texts by random models, alone and side by side: the lines of describe_slow.py.
+"""describe.t - bpe describe of random texts with one or several random models prints the lines of describe_slow.py.
 
-Each text as it is, compressed, through a pipe, as JSON Lines and with NUL bytes; and its sums, if all models split it in the
-same way. Models are trained on it, by two patterns, with other vocabularies and special tokens.
+Each text is given as a plain file, as gzip, through a pipe, as JSON Lines and NUL-terminated, and as a sum if all models split it in
+the same way. The models are trained on the text, with two patterns and different vocabulary sizes and special tokens.
 
-    SEED     random seed (printed); TEXTS: how many (12)
+    SEED     random seed (printed); TEXTS: number of texts (12)
 """
 import gzip
 import json
@@ -33,7 +33,7 @@ def make_text():
 
 
 def make_model(name, pattern, special, text):
-    """Trained on the text, or a part of it."""
+    """A model trained on the text or its first half."""
     lib.write("train.txt", text.decode()[:RNG.choice([len(text), len(text) // 2])])
     options = [word for token in special for word in ("-s", token)] or ["--no-special"]
     chunks = lib.must("bpe-chunk", "-p", pattern, *options, "train.txt")
@@ -43,7 +43,7 @@ def make_model(name, pattern, special, text):
 
 
 def sums_of(data, pattern, special):
-    """Written to sum, and as counts of two runs."""
+    """Writes two sums: sum, of the text, and none, of an empty text."""
     options = ["-p", pattern] + ([word for token in special for word in ("-s", token)] or ["--no-special"])
     for name, part in ("sum", data), ("none", b""):
         lib.write("part.txt", part)
@@ -80,7 +80,7 @@ def check(i):
     if all(r == rules[0] for r in rules):
         sums_of(data, *rules[0])
         compare(bad, "a sum", names, want, ["sum"])
-        compare(bad, "a sum from a pipe, and one of nothing", names, want, ["-", "none"], lib.read("sum"))
+        compare(bad, "a sum from a pipe and an empty sum", names, want, ["-", "none"], lib.read("sum"))
     lib.ok(not bad, f"text {i}: {len(data)} bytes, {' '.join(pattern + '+' + str(len(special)) for pattern, special in rules)}", "\n".join(bad))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""describe_slow.py - what bpe describe prints, slow and obvious: its oracle. Texts and patterns as in encode_slow.py.
+"""describe_slow.py - the oracle of bpe describe, slow and obvious. It knows the texts and patterns of encode_slow.py.
 
     describe_slow.py MODEL.json... < TEXT
 """
@@ -20,13 +20,13 @@ def show(data):
             return f"\\x{ord(c) - 0xdc00:02X}"
         return SHORT.get(c) or ("".join(f"\\x{b:02X}" for b in c.encode()) if c < " " or "\x7f" <= c < "\xa0" else c)
     n = len(data)
-    if n > 200:  # the first bytes of it, up to a whole character
+    if n > 200:  # its first bytes, without splitting a character
         n = next((i for i in range(199, 195, -1) if data[i] & 0xC0 != 0x80), 196)
     return '"' + "".join(map(escape, data[:n].decode(errors="surrogateescape"))) + ('"' if n == len(data) else '"...')
 
 
 def count(model, documents):
-    """How often each pretoken is in them, without special tokens."""
+    """{pretoken: its number of occurrences}, without special tokens."""
     special = sorted((s[0] for s in model.special), key=lambda s: -len(s))
     words = collections.Counter()
     for data in documents:
@@ -40,7 +40,7 @@ def most(counter, n, wanted=lambda key: True):
 
 
 def figures(model, documents):
-    """{label: items}; what is listed comes last."""
+    """{label: items}; lists come last."""
     words = count(model, documents)
     tokens = collections.Counter()
     for word, n in words.items():
@@ -67,7 +67,7 @@ def one(of):
 
 
 def several(columns):
-    """Of (name, figures), each."""
+    """The lines for several models: columns is [(name, figures), ...]."""
     rows = {"": [[name] for name, _ in columns]}
     rows.update({label: [of[label] for _, of in columns] for label in columns[0][1]})
     widths = [max(len(item) for row in rows.values() for item in row[k]) + 2 for k in range(len(columns))]
@@ -78,7 +78,7 @@ def several(columns):
 
 
 def describe(names, documents, size, stored=None):
-    """All lines. names: of model files; size: bytes of the text; stored: bytes that it takes, compressed."""
+    """All lines. names: model files; size: bytes of text; stored: bytes of the files, which may be compressed."""
     found = [(name, figures(encode_slow.load(name), documents)) for name in names]
     first = f"{'text':20} {size:,} byte{'' if size == 1 else 's'}{f' ({stored:,} in files)' if stored not in (None, size) else ''}"
     return "".join(line + "\n" for line in [first, *(one(found[0][1]) if len(names) == 1 else several(found))])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""encode-models.t - bpe-encode with random models as files, from tokenizer.json and .tiktoken, at each level of vector
-instructions: the ids of encode_slow.py.
+"""encode-models.t - bpe-encode with random tokenizer.json and .tiktoken models, at each level of vector instructions, produces the ids of
+encode_slow.py.
 
-Models have merges in any order, all splits of each token, or ranks; tokens that no merge makes; ids that no token has.
-Text is words after a space, so that each is a pretoken of gpt2, most of them repeatedly: plain, and as JSON Lines.
+Models have merges in any order, all splits of each token, or ranks; tokens that no merge produces; and unused ids. Texts consist of words
+with a leading space, so that each word is a pretoken of gpt2; most words are repeated. They are given NUL-terminated and as JSON Lines.
 
-    SEED     random seed (printed); MODELS: how many (10)
+    SEED     random seed (printed); MODELS: number of models (10)
 """
 import base64
 import json
@@ -25,7 +25,7 @@ LEVELS = [level for level in ("none", "neon", "sse2", "avx2", "avx512") if lib.r
 
 
 def make_tokens(letters, n):
-    """Tokens in the order in which they are made, and the pairs that make them; then some that no pair makes."""
+    """(tokens, pairs): tokens in the order in which the pairs produce them, followed by some that no pair produces."""
     tokens, pairs = [bytes([b]) for b in range(256)], []
     usual = [b" "] + [bytes([b]) for b in letters]
     for _ in range(n):
@@ -44,7 +44,7 @@ def make_tokens(letters, n):
 
 
 def in_some_order(items):
-    """As it is, some swapped, from the last to the first, or in any order."""
+    """The items in their order, with some swapped, reversed, or shuffled."""
     way = RNG.randrange(4)
     if way == 1:
         for _ in range(1 + len(items) // 8):
@@ -70,7 +70,7 @@ def make_model(kind, letters, wide):
 
 
 def write(model, merges, path):
-    """As .tiktoken if it has no merges. Returns bpe-encode's options."""
+    """Writes the model, as .tiktoken if it has no merges. Returns the options for bpe-encode."""
     if model.merge is None:
         lib.write(path, b"".join(b"%s %d\n" % (base64.b64encode(t), i) for t, i in sorted(model.token.items(), key=lambda x: x[1])))
         return ["-m", path, "-p", "gpt2"]
@@ -82,7 +82,7 @@ def write(model, merges, path):
 
 
 def make_word(letters, tokens):
-    """Mostly short; runs of one or two letters, and tokens one after the other, among them."""
+    """A word, mostly short: random letters, a run of one or two letters, or a sequence of tokens."""
     n, kind = RNG.randint(1, RNG.choice([6, 10, 14, 22, 30, 64, 200] + [600] * (RNG.random() < 0.05))), RNG.randrange(4)
     if kind == 0:
         word = bytes(RNG.choices(letters, k=RNG.randint(1, 2))) * n

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""encode_peers.py - bpe-encode against Hugging Face tokenizers and tiktoken: the same ids.
+"""encode_peers.py - bpe-encode produces the same ids as Hugging Face tokenizers and tiktoken.
 
-On the texts given (half a MB of each; all of it if WHOLE is set), on every code point and on random strings, by models that
-our own line has trained on them. Vocabularies that everybody has: encode_vocabularies.py.
+Compares the given texts (half a MB of each; all of it if WHOLE is set), every code point, and random strings, with models that our
+pipeline trains on the texts. See encode_vocabularies.py for published vocabularies.
 
-    encode_peers.py [TEXT...]    needs tokenizers, tiktoken and BUILD; prints TAP. STRINGS: how many random strings;
+    encode_peers.py [TEXT...]    needs tokenizers, tiktoken and BUILD; prints TAP. STRINGS: number of random strings;
                                  SEED; WHOLE=1
 """
 import itertools
@@ -20,7 +20,7 @@ import lib  # noqa: E402
 from encode_vocabularies import PIECES, SEED, WHOLE  # noqa: E402
 from lib import EOT, ok  # noqa: E402
 
-os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
 try:
     import tiktoken
     import tiktoken.load
@@ -49,7 +49,7 @@ class Ours:
         self.options = options
 
     def texts(self, texts, special):
-        """A list of ids for each text: as JSON Lines, where each is a document."""
+        """A list of ids for each text. The texts are passed as JSON Lines, one document each."""
         lines = "".join(json.dumps({"text": t}) + "\n" for t in texts).encode()
         out = sh(f"bpe-encode {self.options} --jsonl --special={special} -f text", lines).decode()
         return [[int(i) for i in line.split()] for line in out.split("\n")[:-1]]
@@ -97,7 +97,7 @@ class TikToken:
 
 
 def code_points():
-    """Every code point, alone and doubled, behind a space and before a letter; 16 in a text."""
+    """Every code point, alone and doubled, after a space and before a letter, 16 per text."""
     chars = [chr(c) for c in itertools.chain(range(0xD800), range(0xE000, 0x110000))]
     return ["".join(f" {c}x{c}{c}\n{c} " for c in chars[i:i + 16]) for i in range(0, len(chars), 16)]
 
@@ -108,7 +108,7 @@ def random_strings(rng, n):
 
 
 def compare(tag, ours, peers, texts, points=True):
-    """texts: (path, how many bytes of it)."""
+    """texts: [(path, number of bytes to read), ...]."""
     lists = [("random strings", random_strings(random.Random(f"{SEED}/{tag}"), STRINGS))] + ([("every code point", code_points())] if points else [])
     for what, strings in lists:
         got = ours.texts(strings, "text")
@@ -132,7 +132,7 @@ def compare(tag, ours, peers, texts, points=True):
 
 
 def trained(tmp, texts):
-    """Models of the line."""
+    """Compares models trained by our pipeline."""
     corpus = " ".join(f"<(head -c {n} {p})" for p, n in texts)
     for pattern, size in [("gpt2", 1000), ("gpt2", 32000), ("cl100k", 1000), ("cl100k", 32000), ("o200k", 2000), ("deepseek-v3", 2000),
                           ("qwen2", 2000), ("nanochat", 2000), ("tekken", 2000), ("qwen3.5", 2000), ("kimi-k2", 2000), ("gpt2-digits", 2000)] + ([("gpt2", 128000), ("cl100k", 128000)] if WHOLE else []):

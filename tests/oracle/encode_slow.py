@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""encode_slow.py - encoding, slow and obvious: the oracle of bpe-encode, without any package.
+"""encode_slow.py - the oracle of bpe-encode, slow and obvious, without any package.
 
-Knows the patterns gpt2 and bytes, and of characters those of ASCII, é, ü, 語, 誩, 🩩, U+FFFD and bytes that are not UTF-8.
+It knows the patterns gpt2 and bytes, and the characters of ASCII, é, ü, 語, 誩, 🩩, U+FFFD, and invalid UTF-8.
 
-    encode_slow.py MODEL.json [FILE...]      prints ids, a line a document, as bpe-encode -f text
+    encode_slow.py MODEL.json [FILE...]      prints ids, one line per document, as bpe-encode -f text
 """
 import json
 import os
@@ -24,8 +24,8 @@ WORDS = "(?:[A-Za-z0-9_]|é|ü|語|誩)".encode()
 
 
 class Model:
-    """token: id of each token's bytes; merge: (left, right) to (rank, result), as ids, or None: by rank of the result; special:
-    (bytes, id, whether it is special) of each added token; flags: names of the flags of those that have some, by their bytes."""
+    """token: {bytes: id}; merge: {(left, right): (rank, result)}, as ids, or None: the rank is the id of the result; special:
+    [(bytes, id, whether it is special), ...], the added tokens; flags: {bytes: names of flags} of added tokens."""
 
     def __init__(self, token, merge, special, pattern, whole_first=False, flags=None):
         self.token, self.merge, self.special, self.pattern, self.whole_first = token, merge, special, pattern, whole_first
@@ -75,7 +75,7 @@ def load(path):
 
 
 def valid_parts(data):
-    """(text, invalid byte or None) of each stretch of valid text."""
+    """(text, invalid byte after it) of each stretch of valid text; the byte is b"" at the end."""
     at = 0
     while True:
         try:
@@ -100,8 +100,8 @@ def pretokens(data, pattern, invalid):
 
 
 def matches(found, flags, data):
-    """(begin, end, token) of the added tokens in a text, as Hugging Face's find_matches; but white space after one ends where
-    another begins."""
+    """(begin, end, token) of the added tokens in a text, as Hugging Face's find_matches, except that white space after a token ends
+    where the next token begins."""
     out = []
     for m in re.finditer(b"|".join(re.escape(s) for s in sorted(found, key=lambda s: -len(s))), data):
         begin, end, has = m.start(), m.end(), flags.get(m.group(), ())
@@ -119,7 +119,7 @@ def matches(found, flags, data):
 
 
 def encode(model, data, eot="none", separator=None, special="token", invalid="error"):
-    """The ids of a file, and after how many of them documents end. separator: bytes; None: any special token."""
+    """(ids of a file, positions in them where documents end). separator: its bytes, or None for any special token."""
     found = [s for s in model.special if not (special == "text" and s[2])]
     numbers = {s[0]: s[1] for s in model.special}
     parts, at = [], 0

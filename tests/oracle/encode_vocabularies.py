@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""encode_vocabularies.py - bpe-encode by vocabularies that everybody has, against tiktoken and Hugging Face tokenizers: the same ids.
+"""encode_vocabularies.py - bpe-encode with published vocabularies produces the same ids as tiktoken and Hugging Face tokenizers.
 
-Of strings made to be awkward (those of KINDS), of each code point alone and between letters, of documents, and with added
-tokens; at each level of vector instructions that there is; and of chunks by reference that several processes encode. tiktoken has
-the ranks and the regex of those whose ids are ranks and whose regex is one (not of DeepSeek's); Hugging Face tokenizers the same
-tokenizer.json as bpe-encode. Of those that are as they were published it is the only peer. A file that bpe-encode refuses is a
-failure, unless REFUSED has the reason.
+Compares awkward strings (see KINDS), each code point alone and between letters, documents, and strings with added tokens, at each
+available level of vector instructions, and chunks by reference encoded by several processes. Hugging Face tokenizers reads the same
+tokenizer.json as bpe-encode. tiktoken gets ranks and regex if the ids are ranks and there is only one regex (unlike DeepSeek's); it is not
+compared for files taken exactly as published. A file that bpe-encode refuses is a failure unless REFUSED lists the reason.
 
     encode_vocabularies.py [TEXT...]    needs tokenizers, tiktoken, numpy and BUILD; prints TAP
 
-STRINGS: how many strings (1000000; if fewer than 100000, code points are 16 in a string, and texts are shorter); SEED;
-NAMES="llama3 ..."; WHOLE=1: the documents of all of each TEXT, WHOLE=multi.txt of that one, not of SAMPLE bytes.
+STRINGS: number of strings (1000000; with fewer than 100000, code points are grouped by 16, and texts are shorter); SEED;
+NAMES="llama3 ..."; WHOLE=1: all documents of each TEXT, WHOLE=multi.txt: all documents of that one; otherwise those of SAMPLE bytes.
 """
 import base64
 import functools
@@ -29,7 +28,7 @@ import lib  # noqa: E402
 import vocabularies  # noqa: E402
 from lib import EOT, ok, skip  # noqa: E402
 
-os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 try:
     import numpy
@@ -43,7 +42,7 @@ SEED = lib.seed()
 STRINGS = int(os.environ.get("STRINGS") or 1000000)
 WHOLE = os.environ.get("WHOLE") or ""
 SAMPLE = 2 << 20 if STRINGS >= 100000 else 1 << 19  # bytes of each TEXT
-BLOCK = 1 << 20  # characters that a peer gets at once: Hugging Face's Encodings are large
+BLOCK = 1 << 20  # characters per call of a peer: Hugging Face's Encodings are large
 REFUSED = {"claude": 'normalizer "NFKC"'}
 PIECES = [
     " ", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u3000", "\u2028", "\x85", "a", "the", " the", "The", "THE",
@@ -57,7 +56,7 @@ RUNS = [
     "a", "A", "-", "=", "_", ".", "*", "#", "/", "0", " ", "\t", "\n", "\r\n", " \n", "\u00a0", "ab", "ha", "-=", "<>",
     "é", "的", "の", "ๆ", "ไ", "\u0300", "🙂",
 ]
-# Code points of scripts that are written without spaces.
+# Code points of scripts written without spaces.
 UNSPACED = [
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x3041, 0x30FE), (0x0E01, 0x0E5B), (0xAC00, 0xD7A3), (0x0E80, 0x0EFF), (0x1000, 0x109F),
     (0x1780, 0x17FF),
@@ -88,26 +87,26 @@ def from_pieces(rng):
 
 
 def long_length(rng, most):
-    """As many short ones as long ones."""
+    """A random length up to most, with a logarithmic distribution."""
     return int(most ** rng.random()) + 1
 
 
 def from_run(rng):
-    """A run, with something before it and after it; of two words in turn, too."""
+    """A run of one or two characters, with text before and after it."""
     run = rng.choice(RUNS) * long_length(rng, 600)
     return rng.choice(["", " ", "a", "x ", "\n"]) + run + rng.choice(["", " ", "a", "\n", "."]) + (run[:7] if rng.random() < 0.2 else "")
 
 
 def unspaced(rng):
     first, last = rng.choice(UNSPACED)
-    if rng.random() < 0.5:  # few of them: they come again
+    if rng.random() < 0.5:  # only a few, so that they repeat
         first += rng.randrange(last - first)
         last = min(last, first + 30)
     return "".join(map(chr, rng.choices(range(first, last + 1), k=long_length(rng, 400))))
 
 
 def marks(rng):
-    """Letters and marks in any order, what composes with them, and syllables of Hangul in parts."""
+    """Letters, marks in any order, characters that compose, and decomposed Hangul syllables."""
     made = []
     for _ in range(rng.randint(1, 6)):
         if rng.random() < 0.3:
@@ -123,7 +122,7 @@ def emoji(rng):
 
 
 def white(rng):
-    """Runs of white space, of one kind or of several."""
+    """Runs of one or several kinds of white space."""
     made = []
     for _ in range(rng.randint(1, 4)):
         some = rng.choices(WHITE, k=rng.choice([1, 1, 2, 4]))
@@ -138,7 +137,7 @@ def excerpt(texts, rng):
 
 
 def corrupted(texts, rng):
-    """An excerpt in which some characters are lost, doubled, changed or moved."""
+    """An excerpt in which some characters are deleted, doubled, or changed."""
     s = list(excerpt(texts, rng))
     for _ in range(rng.randint(0, 4)):
         i = rng.randrange(len(s))
@@ -155,7 +154,7 @@ def from_tokens(tokens, rng):
 
 
 def from_added(added, rng):
-    """Added tokens and parts of them, with white space and letters beside."""
+    """Added tokens and parts of them, next to white space and letters."""
     made = []
     for _ in range(rng.randint(1, 5)):
         token = rng.choice(added)
@@ -166,7 +165,7 @@ def from_added(added, rng):
     return "".join(made) + rng.choice(["", " ", "\n", "a", " a", "\u0301", "é", "\u2581a", "\t\t"])
 
 
-# Each kind, and its part of STRINGS; from_added comes beside them.
+# Each kind and its share of STRINGS; from_added is used separately.
 KINDS = {
     from_bytes: 0.12, from_unicode: 0.1, from_pieces: 0.13, from_run: 0.1, unspaced: 0.05, corrupted: 0.15, without_spaces: 0.05, from_tokens: 0.15, marks: 0.08,
     emoji: 0.03, white: 0.04, from_added: 0.1,
@@ -179,14 +178,14 @@ def make(kind, *args):
 
 
 def make_lists(texts):
-    """Strings by kind, of all but those that take the tokens of a model."""
+    """{kind: strings}, for all kinds that do not need the tokens of a model."""
     lists = {kind.__name__: make(kind) for kind in (from_bytes, from_unicode, from_pieces, from_run, unspaced, marks, emoji, white)}
     return {**lists, **{kind.__name__: make(kind, texts) for kind in (corrupted, without_spaces)}}
 
 
 @functools.lru_cache(maxsize=None)
 def code_points():
-    """What it is, and strings. Where there are few strings, these are few as well."""
+    """[(description, strings), ...]. With a small STRINGS, these are fewer, too."""
     chars = [chr(c) for c in itertools.chain(range(0xD800), range(0xE000, 0x110000))]
     if STRINGS < 100000:
         texts = ["".join(f"{c}x {c}{c}\n" for c in chars[i:i + 16]) for i in range(0, len(chars), 16)]
@@ -194,10 +193,10 @@ def code_points():
     return [("each code point", chars), ("each between letters", [f"x{c}y" for c in chars])]
 
 
-# ---- Those that encode: a list of strings becomes an array, the separator, if there is one, after the ids of each ----
+# ---- Encoders: they turn a list of strings into an array, with the separator, if any, after the ids of each string ----
 
 class Ours:
-    """bpe-encode. special: what special tokens are in text; as tokens, no separator is written."""
+    """bpe-encode. special: the option --special; with "token", no separator is written."""
 
     name = "bpe-encode"
 
@@ -213,7 +212,7 @@ class Ours:
         return numpy.frombuffer(lib.must("env", self.env, *self.argv, "--jsonl", data=self.lines(strings)), dtype="<u4")
 
     def fan_out(self, path, *how):
-        """The file in chunks by reference, which two processes encode, many times."""
+        """The file in chunks by reference, encoded by many processes, two at a time."""
         size = max(2000, os.path.getsize(path) // 40)
         no_special = ["--no-special"] * (self.special == "text")
         chunks = lib.must("bpe-chunk", *self.options, *no_special, *how, "-b", str(size), path)
@@ -226,7 +225,7 @@ def joined(lists, end):
 
 
 def blocks(strings):
-    """Of about as many characters each."""
+    """Lists of strings with about the same number of characters."""
     some, n = [], 0
     for s in strings:
         some.append(s)
@@ -269,7 +268,7 @@ class TikToken:
 # ---- Models ----
 
 def token_bytes(token):
-    """Of a key of the vocabulary, whether it is one of bytes in readable form or of characters."""
+    """The bytes of a vocabulary key, which spells either bytes or characters."""
     if all(c in lib.BYTE for c in token):
         return lib.unspell(token)
     value = re.fullmatch("<0x(..)>", token)
@@ -277,7 +276,7 @@ def token_bytes(token):
 
 
 class Vocabulary:
-    """A vocabulary: options with which bpe-encode reads it, as tokenizer.json and as ranks, and the peers."""
+    """A vocabulary: the options for bpe-encode to read it, as tokenizer.json and as ranks, and its peers."""
 
     def __init__(self, name, tmp):
         self.path = vocabularies.get(name)
@@ -296,7 +295,7 @@ class Vocabulary:
         added = self.added
         regex = self.regex(name, top["pre_tokenizer"])
         if not regex or min(self.token.values()) > 0:
-            skip(f"{name} by tiktoken, or as .tiktoken", "its ids are not ranks, or it has several regexes")
+            skip(f"{name} by tiktoken, or as .tiktoken", "ids are not ranks, or there are several regexes")
             return
         special = vocabularies.SPECIAL.get(name, added)
         ranks = vocabularies.ranks_of(name) or f"{tmp}/{name}.tiktoken"
@@ -307,7 +306,7 @@ class Vocabulary:
 
     @staticmethod
     def regex(name, pre):
-        """tiktoken's own, or the only one of the tokenizer.json, or None."""
+        """tiktoken's regex, or the only one of the tokenizer.json, or None."""
         if name == "gpt2":
             return openai_public.r50k_pat_str
         if name in vocabularies.SPECIAL:
@@ -321,7 +320,7 @@ class Vocabulary:
 
 
 def levels():
-    """Of vector instructions: the best is the first."""
+    """Available levels of vector instructions, the best first."""
     tried = ["avx512", "avx2", "sse2", "neon", "none"]
     return [l for l in tried if lib.run(["bpe-count"], env=dict(os.environ, BPE_SIMD=l))[0] == 0]
 
@@ -329,7 +328,7 @@ def levels():
 # ---- Comparisons ----
 
 def difference(got, want, strings, peer, special):
-    """Where they differ: the string, and its ids by both."""
+    """A description of the first difference: the string and both lists of ids. Empty if there is none."""
     if len(got) == len(want) and (got == want).all():
         return ""
     n = min(len(got), len(want))
@@ -356,7 +355,7 @@ def compare(name, v, what, strings, all_levels):
 
 
 def compare_chunks(name, v, what, strings, want, tmp):
-    """want: their ids by Hugging Face."""
+    """want: the ids by Hugging Face."""
     ours = Ours(v.options[".json"], v.separator, levels()[0])
     lib.write(tmp + "/lines", ours.lines(strings))
     why = difference(ours.fan_out(tmp + "/lines", "--jsonl"), want, strings, v.peers[0], ())
@@ -364,7 +363,7 @@ def compare_chunks(name, v, what, strings, want, tmp):
 
 
 def compare_documents(name, v, strings, all_levels, tmp):
-    """Also cut inside of them: NUL ends each, and the last one is of many."""
+    """Compares NUL-terminated documents. Chunks end inside the last one, which is long."""
     strings = [s for s in strings if s and "\0" not in s]
     strings.append("\n".join(strings[:200])[:SAMPLE])
     want = compare(name, v, f"{len(strings)} documents", strings, all_levels)
@@ -375,7 +374,7 @@ def compare_documents(name, v, strings, all_levels, tmp):
 
 
 def compare_added(name, v, all_levels, tmp):
-    """Strings with added tokens, as tokens."""
+    """Compares strings with added tokens that are encoded as such."""
     strings = make(from_added, list(v.added)) + make(emoji)
     want = v.peers[0].encode(strings, "token")
     ours = Ours(v.options[".json"], v.separator, all_levels[0], "token")
@@ -386,7 +385,7 @@ def compare_added(name, v, all_levels, tmp):
 
 
 def is_refused(name, v):
-    """Whether it is, which is a failure if it is not known."""
+    """Whether bpe-encode refuses the vocabulary; a test fails if this is unexpected."""
     code, _, err = lib.run(["bpe-encode", *v.options[".json"], os.devnull])
     if name in REFUSED:
         ok(code == 65 and REFUSED[name] in err, f"{name}: is refused for {REFUSED[name]}", err)
@@ -431,8 +430,8 @@ def main():
                 continue
             try:
                 check(name, v, lists, texts, levels(), tmp)
-            except SystemExit as why:  # of lib.must
-                ok(False, f"{name}: programs end well", why)
+            except SystemExit as why:  # raised by lib.must
+                ok(False, f"{name}: all programs succeed", why)
     return lib.done()
 
 

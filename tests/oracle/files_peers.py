@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""files_peers.py - models in files of others, as those read them.
+"""files_peers.py - other projects' model files are read and written as those projects do.
 
-tekken.json: makes small random files, and takes the real ones that mistral_common has. What bpe-encode makes of texts by
-them must be the ids of mistral_common. Directories: what bpe-model -f hf-dir makes of random models must be loaded by
-transformers' AutoTokenizer, with the same ids, eos and pad; and random directories with vocab.json and merges.txt, or
-with ranks, must be read as AutoTokenizer does.
+tekken.json: with small random files and the real ones of mistral_common, bpe-encode must produce the ids of mistral_common. Directories:
+transformers' AutoTokenizer must load those that bpe-model -f hf-dir makes of random models, with the same ids, eos and pad; and random
+directories with vocab.json and merges.txt, or with ranks, must be read as AutoTokenizer reads them.
 
     files_peers.py [ROUNDS [SEED]]      needs mistral_common, transformers and BUILD; prints TAP
 """
@@ -41,7 +40,7 @@ WORDS = ["the", " the", " lower", "newest", "'ll", "'S", " é", "über", "語", 
 
 
 def encode(model, texts, *args):
-    """The ids of all texts together (a line ends at a separator, too)."""
+    """The ids of all texts, concatenated, as lines end at separators, too."""
     code, out, err = lib.run(["bpe-encode", "-m", model, "-0", "-f", "text", *args], "\0".join([*texts, ""]).encode())
     if code:
         raise RuntimeError(f"bpe-encode: exit {code}: {err}")
@@ -49,7 +48,7 @@ def encode(model, texts, *args):
 
 
 def same_ids(tag, model, texts, peer, *args):
-    """peer gives the ids of a text."""
+    """peer is a function that returns the ids of a text."""
     ours, theirs = encode(model, texts, *args), [i for t in texts for i in peer(t)]
     bad = next((t for t in texts if encode(model, [t], *args) != peer(t)), None) if ours != theirs else None
     ok(ours == theirs, tag, bad is None or f"{bad!r}: {encode(model, [bad], *args)}, not {peer(bad)}")
@@ -64,7 +63,7 @@ READ = []  # whether each random directory was read
 # ---- tekken.json ----
 
 def tekken_of(rng, texts):
-    """The tokens are random pieces of the texts, and all that their merges need."""
+    """A tekken.json whose tokens are bytes and random strings of the texts, each made of two others."""
     tokens = [bytes([b]) for b in range(256)]
     for _ in range(rng.randrange(200)):
         text = rng.choice(texts).encode()
@@ -85,12 +84,12 @@ def tekken_of(rng, texts):
 
 def same_tekken(tag, path, texts):
     peer = Tekkenizer.from_file(path)
-    same_ids(f"{tag}: the ids of mistral_common", path, texts, lambda t: peer.encode(t, bos=False, eos=False), "--special=text")
+    same_ids(f"{tag}: same ids as mistral_common", path, texts, lambda t: peer.encode(t, bos=False, eos=False), "--special=text")
     code, out, err = lib.run(["bpe-model", "--info", path])
     special = [line.split(" ", 2)[1:] for line in out.decode().splitlines() if line.startswith("special: ")]
     want = [[str(i), peer.id_to_piece(i)] for i in range(peer.num_special_tokens)]
-    ok(code == 0 and special == want, f"{tag}: its special tokens", err)
-    ok(f"\nids: {peer.n_words}\n" in out.decode(), f"{tag}: its number of ids")
+    ok(code == 0 and special == want, f"{tag}: same special tokens", err)
+    ok(f"\nids: {peer.n_words}\n" in out.decode(), f"{tag}: same number of ids")
 
 
 # ---- Directories of from_pretrained ----
@@ -122,27 +121,27 @@ def check_directory(tag, rng, tmp, texts):
     t.save(f"{tmp}/t.json")
     said = model("-f", "hf-dir", "-o", f"{tmp}/dir", f"{tmp}/t.json")
     peer = AutoTokenizer.from_pretrained(f"{tmp}/dir")
-    # Alone, a token ends a text unless its name says that it pads.
+    # A single special token ends a text unless its name is that of a padding token.
     eos = next((s for s in EOS if s in special), special[0] if len(special) == 1 and special[0] not in PAD else None)
     pad = next((s for s in PAD if s in special), eos)
     ok((peer.eos_token, peer.pad_token) == (eos, pad), f"{tag}: eos {eos}, pad {pad}", f"{special}: {peer.eos_token}, {peer.pad_token}")
-    ok(peer.eos_token_id == (None if eos is None else t.token_to_id(eos)), f"{tag}: with its id")
-    ok(("no special token is known to end a text" in said) == (eos is None), f"{tag}: and a remark if there is none", said)
+    ok(peer.eos_token_id == (None if eos is None else t.token_to_id(eos)), f"{tag}: with the id of eos")
+    ok(("no special token is known to end a text" in said) == (eos is None), f"{tag}: with a warning if there is no eos", said)
     texts = texts + ["".join(rng.choice([*WORDS, *special, " "]) for _ in range(40)).replace("\0", "") for _ in range(30)]
     bad = [x for x in texts if any(peer(x, add_special_tokens=add)["input_ids"] != t.encode(x, add_special_tokens=add).ids for add in (True, False))]
-    ok(not bad, f"{tag}: transformers encodes as tokenizers", repr(bad[:1]))
+    ok(not bad, f"{tag}: transformers encodes as tokenizers does", repr(bad[:1]))
     bad = [x for x in texts if peer.decode(t.encode(x).ids) != t.decode(t.encode(x).ids, skip_special_tokens=False)]
-    ok(not bad, f"{tag}: and decodes so", repr(bad[:1]))
+    ok(not bad, f"{tag}: and decodes as it does", repr(bad[:1]))
 
 
 def role(rng, content):
-    """A token as a role has it."""
+    """A token in one of the forms that a role may have."""
     return rng.choice([content, {"__type": "AddedToken", "content": content, "lstrip": False, "normalized": rng.random() < 0.5, "rstrip": False,
                                  "single_word": False}])
 
 
 def roles_of(rng, special):
-    """Roles, other names, and lists for some of these tokens."""
+    """Roles, other names, and lists for some of the special tokens."""
     roles = ["eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "image_token", "audio_token", "boi_token"]
     said = {name: role(rng, rng.choice(special)) for name in rng.sample(roles, rng.randrange(6))}
     if rng.random() < 0.2:
@@ -161,7 +160,7 @@ def decoder_of(rng, ids):
 
 
 def write_config(rng, place, special, ids, **config):
-    """The files beside the vocabulary; whether added_tokens_decoder is among them."""
+    """Writes the configuration files next to the vocabulary."""
     config = {**config, **roles_of(rng, special)}
     decoder = rng.random() < 0.5
     if decoder:
@@ -177,7 +176,7 @@ def write_config(rng, place, special, ids, **config):
 
 
 def roles_in(place, *args):
-    """eos and pad as bpe-model has them, as pairs of id and token; or its error."""
+    """([(id, token) of eos, of pad], standard error) by bpe-model; (None, error) if it fails."""
     code, out, err = lib.run(["bpe-model", "--info", *args, place])
     if code:
         return None, err
@@ -186,7 +185,7 @@ def roles_in(place, *args):
 
 
 def same_directory(tag, place, texts, *args):
-    """Equal to AutoTokenizer, or refused."""
+    """Tests that the directory is read as by AutoTokenizer, or refused. Returns whether it was read."""
     ours, err = roles_in(place, *args)
     if ours is None:
         ok(any(why in err for why in ("has the id", "is not in added_tokens_decoder", "is not a special token",
@@ -194,8 +193,8 @@ def same_directory(tag, place, texts, *args):
         return False
     peer = AutoTokenizer.from_pretrained(place)
     theirs = [(peer.eos_token_id, peer.eos_token), (peer.pad_token_id, peer.pad_token)]
-    ok(ours == theirs, f"{tag}: eos and pad of transformers", f"{ours}, not {theirs}")
-    same_ids(f"{tag}: and its ids", place, texts, lambda t: peer.encode(t, add_special_tokens=False), *args)
+    ok(ours == theirs, f"{tag}: same eos and pad as transformers", f"{ours}, not {theirs}")
+    same_ids(f"{tag}: and the same ids", place, texts, lambda t: peer.encode(t, add_special_tokens=False), *args)
     return True
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""gunzip.t - gzip streams, whole and damaged, read in parts of any length: each library accepts what Python's zlib accepts, with the
-same text, and nothing else. TIMES=N: that many streams.
+"""gunzip.t - intact and damaged gzip streams, read in steps of any length: each library accepts exactly the streams that Python's zlib
+accepts, with the same text. TIMES=N: number of streams.
 """
 import os
 import random
@@ -15,13 +15,13 @@ import lib  # noqa: E402
 TIMES = int(os.environ.get("TIMES") or 250)
 
 
-# ISA-L does not look at codes of a Huffman table that no byte of the text uses. What is damaged there gives the same text, as the
-# checksum and the length after it say.
+# ISA-L does not check the codes of a Huffman table that no byte of the text uses. A stream damaged only there yields the same text, as
+# confirmed by its checksum and length.
 UNUSED_CODES = re.compile("invalid (distances|literal/lengths|code lengths) set")
 
 
 def reference(data, unused_codes=False):
-    """The text; None: damaged. After the last member zeros may follow. unused_codes: instead, whether it is damaged in these."""
+    """The text, or None if the stream is damaged. Zeros may follow the last member. unused_codes: whether only unused codes are damaged."""
     out = b""
     while True:
         one = zlib.decompressobj(31)
@@ -63,7 +63,7 @@ def member(rng):
 
 
 def damaged(rng, data):
-    """Perhaps another stream."""
+    """The stream with up to two random changes."""
     data = bytearray(data)
     for _ in range(rng.choice([0, 0, 1, 1, 2])):
         if not data:
@@ -90,7 +90,7 @@ def damaged(rng, data):
 def streams(rng):
     for _ in range(TIMES):
         whole = b"".join(member(rng) for _ in range(rng.choice([1, 1, 1, 2, 5])))
-        data = damaged(rng, whole) or whole  # without a byte it is no gzip: no decoder is opened (input.c)
+        data = damaged(rng, whole) or whole  # input.c opens no decoder for an empty stream
         step = rng.choice([1, 2, 3, 7, 13, 100, 1000, 1 << 18]) if len(data) < 20000 else rng.choice([100, 4096, 1 << 18])
         yield data, step, rng.choice([1, 10, 500, 70000, 1 << 18]) if step < 1000 else rng.choice([500, 70000, 1 << 18])
 
@@ -129,15 +129,15 @@ def main():
                 if text != right and not lax:
                     wrong.append(f"step {step} room {cap}: {str(text)[:60]} wanted {str(right)[:60]}: {data[:400].hex()}")
             if len(got) != len(want):
-                wrong.append("a stream has no answer")
+                wrong.append("missing result of a stream")
         asked = [one] if one else []
     for library, wrong in bad.items():
         if library in none:
             lib.skip(library, "built without it")
         else:
-            lib.ok(not wrong, f"{library}: {TIMES} streams as Python's zlib", f"{len(wrong)}: " + "\n".join(wrong[:3]))
-    lib.ok(TIMES / 5 < accepted < TIMES * 4 / 5, f"{accepted} of them were accepted")
-    # Many members, each with nothing: linear, and fast.
+            lib.ok(not wrong, f"{library}: {TIMES} streams: same results as Python's zlib", f"{len(wrong)}: " + "\n".join(wrong[:3]))
+    lib.ok(TIMES / 5 < accepted < TIMES * 4 / 5, f"{accepted} streams are accepted, neither too few nor too many")
+    # Many empty members must take linear time.
     empty = lib.gzip_member(b"") * 100000
     for library in bad:
         got = None if library in none else answers(library, [(empty, 1 << 18, 1 << 18)])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Merges of learn_fast next to those of the programs whose tie rules it promises: Hugging Face tokenizers (hf), a trainer
-as Stanford CS336 asks for (lex) and rustbpe (id). TAP output.
+"""Compares the merges of learn_fast with those of the programs whose tie rules it implements: Hugging Face tokenizers (hf), a trainer as
+specified by Stanford CS336 (lex), and rustbpe (id). TAP output.
 
 usage: learn_peers.py LEARN_FAST [--seed N] [--corpora N] [--vocab-size N] [TEXT_FILE]...
 
-Random corpora first; then each text, split by Hugging Face's ByteLevel pre-tokenizer, at the vocabulary size (32000).
+First come random corpora, then each text, split by Hugging Face's ByteLevel pre-tokenizer, with the given vocabulary size (32000).
 """
 import argparse
 import os
@@ -68,7 +68,7 @@ def cs336_merges(counts, vocab_size, n_special):
 
 
 def rustbpe_merges(counts, vocab_size):
-    """Every document is one pretoken; its own order of merges is that of the ranks, from which the halves follow."""
+    """Every document is one pretoken. The merges are in the order of the ranks, which also determine the two halves of each."""
     import rustbpe
     tok = rustbpe.Tokenizer()
     documents = [w.decode() for w, n in counts.items() for _ in range(n)]
@@ -100,7 +100,7 @@ def random_counts(rng):
 
 
 def random_special(rng, counts):
-    """Often part of a pretoken as it is spelled, so that a merge may be spelled the same."""
+    """Special tokens, many of them part of the spelling of a pretoken, so that a merge may have the same spelling."""
     special = []
     for _ in range(rng.choice([0, 0, 1, 2, 4])):
         word = spelled(rng.choice(list(counts)))
@@ -110,7 +110,7 @@ def random_special(rng, counts):
 
 
 def compare(name, rng, n_corpora, one):
-    """one(rng) gives ours, theirs and what to show when they differ."""
+    """one(rng) returns our merges, theirs, and a description to print when they differ."""
     bad = n_merges = 0
     for i in range(n_corpora):
         got, want, case = one(rng)
@@ -164,12 +164,12 @@ def main():
         compare("hf", rng, o.corpora, hf)
         compare("hf with min_frequency", rng, o.corpora, lambda r: hf(r, min_frequency=True))
         compare("hf with max_token_length", rng, o.corpora, lambda r: hf(r, max_token_len=True))
-        compare("hf with special tokens that text spells", rng, o.corpora, lambda r: hf(r, specials=True))
+        compare("hf with special tokens spelled like text", rng, o.corpora, lambda r: hf(r, specials=True))
         compare("hf with everything", rng, o.corpora,
                 lambda r: hf(r, min_frequency=True, max_token_len=True, specials=True))
     else:
         lib.skip("hf", "no Python package tokenizers")
-    compare("lex against a trainer as CS336 asks for", rng, o.corpora, lex)
+    compare("lex against a trainer as specified by CS336", rng, o.corpora, lex)
     if have("rustbpe"):
         compare("id against rustbpe", rng, o.corpora, by_id)
     else:

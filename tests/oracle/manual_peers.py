@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""manual_peers.py - the Python in the manual is true: lines with >>> give what the page shows below them.
+"""manual_peers.py - tests the Python examples of the manual: lines with >>> print what the page shows below them.
 
-In each page that has such lines, its commands ("$ ") are run in order in one directory, and the Python between them.
+In each page with such lines, its commands ("$ ") and the Python between them are run in order in one directory.
 
     manual_peers.py [--section=NAME] [PAGE...]     prints TAP
 
-With --section, those of one section. Needs BUILD, and what is imported there: numpy, tokenizers, tiktoken; without PyTorch, lines
-that begin with its import are skipped.
+--section selects the examples of one section. Needs BUILD and the imported packages: numpy, tokenizers, tiktoken. Without PyTorch, the
+blocks that begin with its import are skipped.
 """
 import doctest
 import glob
@@ -21,12 +21,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import TOP  # noqa: E402
 
-os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
 NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\", "&": "", "-": "-"}
 
 
 def blocks(page, section):
-    """The literal blocks of a page, or of a section of it, as readers see them."""
+    """The literal blocks of a page or section, as rendered."""
     def plain(m):
         return chr(int(m[2], 16)) if m[2] else NAMES[m[1]]
     with open(page, encoding="utf-8") as f:
@@ -43,7 +43,7 @@ def run_commands(block):
 
 
 def missing(found):
-    """What lines of Python import that is not installed."""
+    """The imported modules that are not installed."""
     names = re.findall(r"^>>> import ([\w., ]+)", "".join(found), re.M)
     modules = {name.split()[0].partition(".")[0] for line in names for name in line.split(",")}
     return sorted(name for name in modules if not importlib.util.find_spec(name))
@@ -74,7 +74,7 @@ def main():
                     names = test.globs
                     lib.ok(not result.failed, f"{os.path.basename(page)}: {result.attempted} lines of Python", "".join(notes))
             os.chdir(TOP)
-    lib.ok(lib.count > 1, "there are pages with lines of Python")
+    lib.ok(lib.count > 1, "the manual has pages with Python examples")
     return lib.done()
 
 

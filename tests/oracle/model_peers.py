@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""model_peers.py - the files we write for a model, as Hugging Face tokenizers and tiktoken read them.
+"""model_peers.py - Hugging Face tokenizers and tiktoken read the files we write for a model.
 
-Trains small random models with Hugging Face, has model_write write the same models, and compares: our tokenizer.json,
-vocab.json and merges.txt must be theirs byte for byte, and every file of ours, loaded, must encode as the original does.
+Trains small random models with Hugging Face and writes the same models with model_write: our tokenizer.json, vocab.json and merges.txt
+must equal theirs byte for byte, and each of our files, once loaded, must encode as the original does.
 
     model_peers.py [MODEL_WRITE [ROUNDS [SEED]]]      needs tokenizers >= 0.20 and tiktoken; prints TAP
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import BYTE, ok, read  # noqa: E402
 
-os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
 try:
     import tiktoken
     import tiktoken.load
@@ -45,7 +45,7 @@ WORDS = ["the", " the", " then", " he", "a", " a", " cat", "'s", "'LL", " 12345"
 
 
 def difference(got, want):
-    """Where two texts part, for a note."""
+    """A note on where two texts first differ."""
     at = lib.first_difference(got, want)
     return f"at {at}: got {got[at:at + 60]!r}, want {want[at:at + 60]!r}"
 
@@ -73,7 +73,7 @@ def train(docs, size, special, pre):
 
 
 def describe(trained, special, name, regex, first, strings=False):
-    """The model as model_write reads it: merges by symbol, bytes are their value."""
+    """The model in the input format of model_write: merges refer to symbols; the symbol of a byte is its value."""
     lines = [f"pattern {name}"] if name else []
     if regex is not None:
         lines.append(f"regex {regex.encode().hex()}")
@@ -87,7 +87,7 @@ def describe(trained, special, name, regex, first, strings=False):
 
 
 def write(fmt, description, path=None):
-    """The file as bytes, also put at path."""
+    """The file as bytes; it is also written to path, if given."""
     code, out, err = lib.run([MODEL_WRITE, fmt], description.encode())
     if code:
         raise RuntimeError(f"model_write {fmt} exited with {code}: {err}")
@@ -97,7 +97,7 @@ def write(fmt, description, path=None):
 
 
 def encoding_from(ranks_path, sidecar_path):
-    """What a user of the .tiktoken file writes."""
+    """An Encoding made of the .tiktoken file, as users would make it."""
     with open(sidecar_path, encoding="utf-8") as f:
         side = json.load(f)
     ranks = tiktoken.load.load_tiktoken_bpe(ranks_path, expected_hash=side["sha256"])
@@ -109,15 +109,15 @@ def check_json(tag, tmp, trained, args, texts):
     path = os.path.join(tmp, "tokenizer.json")
     ours = write("json", describe(*args, first=True), path).decode()
     theirs = trained.to_str(pretty=True)
-    ok(ours == theirs, f"{tag}: tokenizer.json is what Hugging Face saves", difference(ours, theirs))
+    ok(ours == theirs, f"{tag}: same tokenizer.json as Hugging Face saves", difference(ours, theirs))
     loaded = Tokenizer.from_file(path)
     bad = [t for t in texts if loaded.encode(t).ids != trained.encode(t).ids]
-    ok(not bad, f"{tag}: and encodes the same", bad[:1])
+    ok(not bad, f"{tag}: with the same encodings", bad[:1])
 
     ours = write("json", describe(*args, first=False), path).decode()
     last = Tokenizer.from_file(path)
     back = last.to_str(pretty=True)
-    ok(ours == back, f"{tag}: special tokens last: survives loading and saving", difference(ours, back))
+    ok(ours == back, f"{tag}: special tokens last: loading and saving changes nothing", difference(ours, back))
     ids = sorted(last.get_vocab(with_added_tokens=True).values())
     ok(ids == list(range(trained.get_vocab_size())), f"{tag}: special tokens last: ids are dense")
     bad = [t for t in texts if last.encode(t).tokens != trained.encode(t).tokens]
@@ -125,7 +125,7 @@ def check_json(tag, tmp, trained, args, texts):
 
     write("json", describe(*args, first=False, strings=True), path)
     back = Tokenizer.from_file(path).to_str(pretty=True)
-    ok(ours == back, f"{tag}: merges as strings are read as the same", difference(back, ours))
+    ok(ours == back, f"{tag}: merges as strings give the same model", difference(back, ours))
     return last
 
 
@@ -134,13 +134,13 @@ def check_gpt2(tag, tmp, trained, args, texts):
     description = describe(*args, first=True)
     ours = write("vocab", description, vocab), write("merges", description, merges)
     theirs = [read(p) for p in trained.model.save(tmp, "hf")]
-    ok(ours[0] == theirs[0], f"{tag}: vocab.json is what Hugging Face saves", difference(ours[0], theirs[0]))
-    ok(ours[1] == theirs[1], f"{tag}: merges.txt is what Hugging Face saves", difference(ours[1], theirs[1]))
+    ok(ours[0] == theirs[0], f"{tag}: same vocab.json as Hugging Face saves", difference(ours[0], theirs[0]))
+    ok(ours[1] == theirs[1], f"{tag}: same merges.txt as Hugging Face saves", difference(ours[1], theirs[1]))
     loaded = Tokenizer(models.BPE.from_file(vocab, merges))
     loaded.pre_tokenizer = trained.pre_tokenizer
     loaded.add_special_tokens(args[1])
     bad = [t for t in texts if loaded.encode(t).ids != trained.encode(t).ids]
-    ok(not bad, f"{tag}: vocab.json and merges.txt encode the same", bad[:1])
+    ok(not bad, f"{tag}: same encodings with vocab.json and merges.txt", bad[:1])
     readable = write("readable", description)
     ok(b"#version: 0.2\n" + readable == ours[1], f"{tag}: readable merges are merges.txt without its header")
 
@@ -161,15 +161,15 @@ def check_tiktoken(tag, tmp, trained, last, args, texts):
     ids = json.loads(sidecar)["special_tokens"]
     ok(list(ids.items()) == list(zip(special, range(len(in_order), enc.n_vocab))) and enc.n_vocab == len(in_order) + len(special),
        f"{tag}: the sidecar's special tokens follow the ranks", ids)
-    if not set(special) & set(COLLIDING):  # these have other ids in tokenizer.json
+    if not set(special) & set(COLLIDING):  # those have different ids in tokenizer.json
         bad = [t for t in texts if enc.encode(t, allowed_special="all") != last.encode(t).ids]
         ok(not bad, f"{tag}: tiktoken encodes to the ids of tokenizer.json", bad[:1])
-    if not any(s != t and s.startswith(t) for s in special for t in special):  # where tiktoken takes any of the two
+    if not any(s != t and s.startswith(t) for s in special for t in special):  # otherwise, tiktoken may choose either
         token = in_order + special
         bad = [t for t in texts if [token[i] for i in enc.encode(t, allowed_special="all")] != last.encode(t).tokens]
         ok(not bad, f"{tag}: tiktoken encodes to the tokens of tokenizer.json", bad[:1])
     bad = [t for t in texts if enc.decode_bytes(enc.encode(t, allowed_special="all")) != t.encode()]
-    ok(not bad, f"{tag}: tiktoken decodes what it encoded", bad[:1])
+    ok(not bad, f"{tag}: tiktoken decodes to the text", bad[:1])
 
 
 def check_round(number):

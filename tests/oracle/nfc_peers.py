@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""nfc_peers.py - the same normal form NFC as Hugging Face tokenizers makes (PyPI tokenizers)? Prints TAP.
+"""nfc_peers.py - compares our NFC with that of Hugging Face tokenizers (PyPI tokenizers). Prints TAP.
 
     nfc_peers.py [TEXT...]
 
-Compared: each code point, before and after others; each starter with each character that composes, each mark with each;
-Hangul; random sequences; the TEXT files.
-STRINGS=N random sequences (20000), SEED=N their seed. nfc.t does the same with Python's unicodedata.
+Compares each code point before and after others; each starter with each character that composes; each pair of marks; Hangul; random
+sequences; and the TEXT files.
+STRINGS=N random sequences (20000), SEED=N their seed. nfc.t makes the same comparison with Python's unicodedata.
 """
 import os
 import random
@@ -21,7 +21,7 @@ JAMO = [chr(c) for c in [*range(0x1100, 0x1200), 0xAC00, 0xAC01, 0xAC1C, 0xD788,
 
 
 def texts(known, rng, strings):
-    """(name, list) of texts made of the characters known."""
+    """(name, list of texts): texts made of the characters in known."""
     marks = [c for c in known if unicodedata.combining(c)]
     pairs = {c: [chr(int(x, 16)) for x in d.split()] for c, d in zip(known, map(unicodedata.decomposition, known)) if d and d[0] != "<"}
     firsts = sorted({p[0] for p in pairs.values()})
@@ -38,7 +38,7 @@ def texts(known, rng, strings):
 
 
 def compare(name, items, normalize):
-    """All at once: NUL is a border."""
+    """Compares all items at once, separated by NUL."""
     whole = "\0".join(items)
     found, want = lib.must("nfc", data=whole.encode()).decode(), normalize(whole)
     wrong = []

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""pretok_peers.py - the same pretokens as Hugging Face tokenizers and tiktoken? Prints TAP.
+"""pretok_peers.py - compares our pretokens with those of Hugging Face tokenizers and tiktoken. Prints TAP.
 
     pretok_peers.py PRETOK [TEXT...]     PRETOK: the program built from pretok.c
 
-Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns, by each text that is known for them, on
-random documents, on every character and on samples of the TEXT files (PyPI tokenizers, tiktoken), and the texts that tiktoken
-has itself. (Regexes of users: regex_peers.py.) A package that is missing is a skip.
+Compares the classes of all code points (PyPI unicodedata2); the built-in patterns, in each regex text known for them, on random documents,
+every character, and samples of the TEXT files (PyPI tokenizers, tiktoken); and the regex texts that tiktoken itself contains. For custom
+regexes, see regex_peers.py. Tests are skipped if their package is missing.
 SEED=N sets the random seed.
 """
 import importlib
@@ -20,8 +20,8 @@ import lib  # noqa: E402
 from lib import ok as report, skip  # noqa: E402
 
 UNICODE = "16.0.0"
-N_RANDOM, N_ATOMS = 10, 3000  # documents, atoms in each
-N_SAMPLES, SAMPLE = 3, 1 << 17  # of each TEXT, bytes in each
+N_RANDOM, N_ATOMS = 10, 3000  # number of documents, atoms per document
+N_SAMPLES, SAMPLE = 3, 1 << 17  # number per TEXT, bytes per sample
 
 ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re", "a", "Z", "word", "\u017F", "\u212A"]
          + [" "] * 8 + ["  ", "\n", "\n", "\r", "\r\n", "\t", "\v", "\x1F", "\u0085", "\u00A0", "\u180E", "\u2028", "\u3000"]
@@ -60,7 +60,7 @@ def first_difference(ours, theirs):
 
 
 def compare(name, documents, ours, theirs):
-    """One test: both split every document alike."""
+    """Tests that both split every document in the same way."""
     n = 0
     for text in documents:
         a, b = ours(text), theirs(text)
@@ -76,7 +76,7 @@ def random_documents(atoms, n, n_atoms):
 
 
 def every_character():
-    """Each character of the planes that have any, with others around it."""
+    """Each character of the planes in use, with others around it."""
     for start in [*range(0, 0x40000, 0x1000), *range(0xE0000, 0xE1000, 0x1000)]:
         points = [chr(c) for c in range(start, start + 0x1000) if not 0xD800 <= c < 0xE000]
         if points:
@@ -98,14 +98,14 @@ def huggingface_split(tokenizers, *regexes):
 
 
 def huggingface_byte_level(tokenizers, *before):
-    """ByteLevel maps each byte to one character, in an order of its own: compare by length."""
+    """ByteLevel maps each byte to one character, in its own order, so only lengths are compared."""
     parts = tokenizers.pre_tokenizers
     level = parts.Sequence([*before, parts.ByteLevel(add_prefix_space=False, use_regex=True)])
     return lambda text: [len(piece) for piece, _ in level.pre_tokenize_str(text)]
 
 
 def tiktoken_pieces(tiktoken, pattern, ours):
-    """tiktoken shows no pretokens: with all of ours in the vocabulary, each that it finds too is one token."""
+    """tiktoken does not expose pretokens. With all of ours in the vocabulary, each pretoken that it shares is one token."""
     def pieces(text):
         words = [bytes([i]) for i in range(256)]
         words += sorted({piece for piece in ours(text) if len(piece) > 1})
@@ -131,7 +131,7 @@ def test_classes(pretok):
 
 
 def test_pattern(pretok, pattern, texts, what, documents):
-    """texts: what is known for the pattern, as (dialect, regexes); the first is its own."""
+    """texts: the known texts of the pattern, as (dialect, regexes); the first is our own."""
     def ours(text):
         return our_pieces(pretok, [pattern], text)
 
@@ -153,11 +153,11 @@ def test_pattern(pretok, pattern, texts, what, documents):
 
 
 def test_dialects(texts):
-    """What is known as another regex in Oniguruma is one."""
+    """Texts of the dialect pcre mean something else in Oniguruma."""
     tokenizers = package("tokenizers")
     for pattern, known in texts.items():
         for i, (dialect, regexes) in enumerate(known):
-            name = f"{pattern}, text {i}: another regex to Hugging Face"
+            name = f"{pattern}, text {i}: means something else to Hugging Face"
             if dialect == "pcre" and tokenizers:
                 split = huggingface_split(tokenizers, *regexes)
                 report(split("1234567") == [b"1234567"], name, split("1234567"))
@@ -166,7 +166,7 @@ def test_dialects(texts):
 
 
 def test_tiktoken_texts(texts):
-    """The texts in tiktoken's own list of encodings are known."""
+    """The regex texts of tiktoken's own encodings are known."""
     try:
         from tiktoken_ext import openai_public
     except ImportError:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""regex_peers.py - regexes that we accept split text as Hugging Face tokenizers does by the same regex. Prints TAP.
+"""regex_peers.py - regexes that we accept split text as Hugging Face tokenizers does with the same regex. Prints TAP.
 
-    regex_peers.py [CASES]     random regexes and texts (default 20000), until CASES of them have been compared
-    regex_peers.py --write     regexes.txt: some cases, with what Hugging Face makes of them, for regexes.t
+    regex_peers.py [CASES]     compares CASES random regexes and texts (default 20000)
+    regex_peers.py --write     writes regexes.txt: some cases with the results of Hugging Face, for regexes.t
 
-Regexes are made by a grammar larger than ours (common/pretok/regex.h), with what engines read differently mixed in, and some are
-damaged. What we refuse is no difference; what we accept, Hugging Face must accept, too. Needs PyPI tokenizers. SEED=N sets the
+Regexes come from a grammar larger than ours (common/pretok/regex.h), include syntax that engines read differently, and are sometimes
+damaged. Regexes that we refuse are not compared; Hugging Face must accept those that we accept. Needs PyPI tokenizers. SEED=N sets the
 random seed.
 """
 import json
@@ -25,7 +25,7 @@ except ImportError as why:
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "regexes.txt")
 WRITTEN = 1000  # cases in it
 
-# What has cases, folds to several characters or is folded by them, is new since Unicode 14, or is white space for some.
+# Characters that have case, fold to or from several characters, are newer than Unicode 14, or are white space in some engines.
 CHARS = [*"abcfiltskSKxyz019 _-'\"", *"éÉßẞ中。ſKﬁﬆİıⅧⅷⓐ", "\u0301", "\u0345", "\u180e", "\u00a0", "\u0085", "\u2028", "\u200d",
          "\u203f", "\u1c89", "\u0897", "\U0001fae8", "\U0002ebf0", "\U0001171e", "\n", "\r", "\t"]
 ATOMS = CHARS + ["ss", "SS", "fi", "st", "ff", "ffi", "  ", "\r\n", "aa", "bb", "ab", "ba", "11", "aaa", "  \n", *"ABFILT{}[]&~\\.*",
@@ -38,7 +38,7 @@ OTHERWISE = [r"\w", r"\W", r"\b", r"\B", r"\h", r"\H", r"\v", r"\R", r"\X", r"\K
              "[[:alpha:]]", "[a&&b]", "[a[bc]]", "(?m)", "(?i)", "^", "$", r"\u0041", r"\012", r"\0", r"\cA", r"\O", r"\N", "(?~a)",
              "(?<n>a)", r"\k<n>", r"\g<n>", "(?P<n>a)", "(?'n'a)", "(?(1)a|b)", "(*FAIL)", "a{2}{3}", "a**", "a+*", "x{1,2}+", r"\xE9",
              r"\x4", r"\y", r"\i", r"\é", r"[\w-]", r"[^\W\d]", r"[\h]", r"[\v]", r"[\b]", "(?i)ss", "(?i)ß", "(?i)fi"]
-# Of models that people use, and beside them what ours and theirs must agree on.
+# Regexes of widely used models, and others that deserve special attention.
 KNOWN = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -57,7 +57,7 @@ class Maker:
     """Random regexes, and texts for them."""
 
     def __init__(self, rng, more=(), ends=(r"\A", r"\z")):
-        self.rng, self.more, self.ends = rng, more, ends  # more: classes that are used, too
+        self.rng, self.more, self.ends = rng, more, ends  # more: additional classes
 
     def char(self):
         return self.rng.choice(CHARS if self.rng.random() < .75 else ESCAPES)
@@ -132,7 +132,7 @@ class Maker:
             return self.rng.choice(own if self.rng.random() < .5 else ATOMS)
 
         made = "".join(atom() for _ in range(self.rng.randrange(1, 25)))
-        if self.rng.random() < .05:  # longer than the window in which a match is tried first
+        if self.rng.random() < .05:  # longer than the window in which a match is first tried
             made = "".join(atom() * self.rng.choice([1, 30, 100, 300, 1000]) for _ in range(3)) + made
         return made
 
@@ -142,18 +142,18 @@ class Maker:
 
 
 def theirs(regexes, text):
-    """The lengths of the pieces; a string: why there are none."""
+    """The lengths of the pieces, or the error as a string."""
     try:
         steps = [pre_tokenizers.Split(Regex(regex), "isolated") for regex in regexes]
         return [len(piece.encode()) for piece, _ in pre_tokenizers.Sequence(steps).pre_tokenize_str(text) if piece]
-    except BaseException as why:  # also what pyo3 makes of a panic: Oniguruma has limits, too
+    except BaseException as why:  # includes the exception that pyo3 makes of a panic: Oniguruma has limits, too
         if isinstance(why, KeyboardInterrupt):
             raise
         return str(why)
 
 
 class Ours:
-    """The same by us."""
+    """Our lengths of the pieces, or our error as a string."""
 
     def __init__(self):
         self.process = subprocess.Popen(["pretok", "--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -176,7 +176,7 @@ def write():
         regexes, text = chosen.pop(0) if chosen else maker.case()
         want, got = theirs(regexes, text), ours(regexes, text)
         if isinstance(want, str) or len(text) > 400 or (isinstance(got, str) and len(cases) % 4 and not chosen):
-            continue  # of those that we refuse, some are enough
+            continue  # a few refused regexes are enough
         cases.append([regexes, text, want, isinstance(got, str)])
     with open(FILE, "w", encoding="ascii") as f:
         f.write("# Made by regex_peers.py --write: [regexes, text, lengths of Hugging Face's pieces, whether we refuse the regex]\n")
@@ -193,7 +193,7 @@ def main():
     while compared < wanted and len(differ) < 20:
         regexes, text = maker.case()
         got = ours(regexes, text)
-        if isinstance(got, str):  # not asked there: of some, Oniguruma takes all memory
+        if isinstance(got, str):  # not passed to Oniguruma, which uses up all memory for some regexes
             refused += 1
             continue
         want = theirs(regexes, text)
@@ -203,7 +203,7 @@ def main():
             compared += 1
             if got != want:
                 differ.append(f"{regexes!r} on {text!r}: {got}, there {want}")
-    lib.ok(not differ, f"{compared} regexes and texts, as Hugging Face splits them ({refused} are refused, {limits} exceed its limits)",
+    lib.ok(not differ, f"{compared} regexes and texts: split as Hugging Face does ({refused} are refused, {limits} exceed its limits)",
            "\n".join(differ))
     return lib.done()
 

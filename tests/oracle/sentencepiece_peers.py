@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""sentencepiece_peers.py - SentencePiece's tokenizer.model of type BPE, as that library reads it: the same ids, and text.
+"""sentencepiece_peers.py - BPE models of SentencePiece (tokenizer.model) give the same ids and text as in SentencePiece.
 
-Small random models of pieces that have anything to do with each other, with random scores, many of them equal: what is not
-refused must be encoded and decoded alike, and what bpe-model writes as tokenizer.json as well, by Hugging Face tokenizers. Models
-that the library trains with all kinds of settings. And Mistral's own, which mistral_common has: on the strings of
-encode_vocabularies.py, each code point and documents, at each level of vector instructions, and in chunks.
+Compares small random models whose pieces overlap, with random and often equal scores; models that SentencePiece trains with various
+settings; and those of Mistral, which mistral_common contains. Models that are not refused must encode and decode as SentencePiece does,
+and Hugging Face tokenizers must encode alike with the tokenizer.json that bpe-model makes of them. The texts are the strings of
+encode_vocabularies.py, each code point, and documents, at each level of vector instructions and in chunks.
 
     sentencepiece_peers.py [TEXT...]    needs sentencepiece, tokenizers, mistral_common and BUILD; prints TAP
 
@@ -47,7 +47,7 @@ class SentencePiece:
 
 
 class Model:
-    """As Vocabulary has it, of a tokenizer.model."""
+    """A tokenizer.model with the attributes of Vocabulary."""
 
     def __init__(self, path):
         self.path, self.separator = path, "</s>"
@@ -61,29 +61,29 @@ class Model:
 
 
 def same_decoding(tag, v, strings):
-    """What is known: for other characters SentencePiece writes its own sign."""
+    """Compares decoded texts without unknown characters, for which SentencePiece writes its own sign."""
     ids = [i for i in v.peers[0].p.encode(strings) if i and v.peers[0].p.unk_id() not in i]
     texts = v.peers[0].p.decode(ids)
     got = [lib.must("bpe-decode", "-m", v.path, "-f", "text", data=" ".join(map(str, i)).encode()).decode() for i in ids]
     bad = next((x for x in zip(ids, got, texts) if x[1] != x[2]), None)
-    ok(not bad, f"{tag}: decoded alike", repr(bad))
+    ok(not bad, f"{tag}: same decoded text", repr(bad))
 
 
 def same_as_json(tag, path, strings, tmp):
-    """What bpe-model makes of it must be encoded by tokenizers as by SentencePiece, or be refused for a prefix."""
+    """With the tokenizer.json of bpe-model, tokenizers must encode as SentencePiece does; bpe-model may refuse it because of a prefix."""
     code, _, err = lib.run(["bpe-model", "-o", tmp + "/it.json", path])
     if code:
-        ok(code == 64 and "after each added token" in err, f"{tag}: as tokenizer.json it is refused", err)
+        ok(code == 64 and "after each added token" in err, f"{tag}: bpe-model refuses to write tokenizer.json", err)
         return
     peer = SentencePiece(path)
     why = ev.difference(ev.HuggingFace(tmp + "/it.json", None).encode(strings), peer.encode(strings), strings, peer, ())
-    ok(not why, f"{tag}: as tokenizer.json by Hugging Face", why)
+    ok(not why, f"{tag}: Hugging Face encodes alike with its tokenizer.json", why)
 
 
 # ---- Random models ----
 
 def random_pieces(rng):
-    """Characters, and strings of them; most are what two others make."""
+    """(characters, pieces): pieces are characters and strings, most of them made of two others."""
     letters = rng.choice(["ab", "a\u2581", "ab\u2581", "aé語\u2581", "\u2581"])
     made = list(letters)
     for _ in range(rng.choice([2, 5, 12, 30])):
@@ -129,7 +129,7 @@ def check_random(number, counts):
             same_decoding(f"model {number}", v, strings[:20])
 
 
-# ---- Those that are trained, and those of others ----
+# ---- Trained and published models ----
 
 USER = ["<sep>", "é", "語", "<|user|>", "ing"]
 TRAINED = [
@@ -181,7 +181,7 @@ def main():
         for rule, why in ("nmt_nfkc", "its normalizer replaces characters"), ("identity", "remove_extra_whitespaces"):
             train({"vocab_size": 1000, "normalization_rule_name": rule, "remove_extra_whitespaces": True}, lines[:2000], f"{tmp}/it.model")
             code, _, err = lib.run(["bpe-model", "--info", f"{tmp}/it.model"])
-            ok(code == 65 and why in err, f"trained with {rule} it is refused", err)
+            ok(code == 65 and why in err, f"trained with {rule}: is refused", err)
         real = sorted(glob.glob(os.path.join(os.path.dirname(mistral_common.__file__), "data", "*.model.v*")))
         for path in real:
             check(os.path.basename(path), path, lists, texts, tmp)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""shard_peers.py - shards beside those of the programs for which they are made, from PyPI: numpy; datatrove's writer and reader;
-MosaicML Streaming's writer and reader. The same documents must give the same bytes, and the readers must find them.
+"""shard_peers.py - compares shards with those of the packages that read them (from PyPI): numpy, and the writers and readers of datatrove
+and MosaicML Streaming. The same documents must give the same bytes, and the readers must find them.
 
-datatrove and streaming import PyTorch (and streaming much more), of which nothing is needed here but tensors that numpy's arrays can
-stand for: so that a small module named torch is enough, and of streaming only what reads and writes shards is imported.
+datatrove and streaming import PyTorch (and streaming much more), but need only tensors here, which numpy arrays can replace. So a small
+stand-in module named torch is enough, and only the parts of streaming that read and write shards are imported.
 """
 import importlib.machinery
 import json
@@ -42,7 +42,7 @@ def stand_in_for_torch():
 
 
 def parts_of_streaming():
-    """Its packages without what they import when they begin; what is not about the format does nothing."""
+    """The packages of streaming without running their __init__.py; parts that do not concern the format are stubs."""
     top = importlib.machinery.PathFinder.find_spec("streaming").submodule_search_locations[0]
     for name in ("streaming", "streaming.base", "streaming.base.format", "streaming.base.format.base", "streaming.base.format.mds",
                  "streaming.base.storage"):
@@ -56,7 +56,7 @@ def parts_of_streaming():
 
 
 def one(form, *options):
-    """A directory of shards, and its documents as arrays."""
+    """(a directory of shards, its manifest, its documents as arrays)"""
     directory = tempfile.mkdtemp(dir=".")
     os.rmdir(directory)
     code, _, err = line.shard(directory, stream, "-f", form, *options)
@@ -80,7 +80,7 @@ def test_numpy():
         lib.ok(all(a.dtype == manifest["dtype"] for a in arrays) and np.array_equal(np.concatenate(arrays), expected),
                f"npy: np.load, {manifest['dtype']}")
         np.save("again.npy", arrays[0])
-        same("again.npy", f"{directory}/{manifest['shards'][0]['name']}", "  np.save makes the same file")
+        same("again.npy", f"{directory}/{manifest['shards'][0]['name']}", "  np.save writes the same file")
     for form, offset in (("raw", 0), ("dolma", 0), ("llmc", 1024)):
         directory, manifest, _ = one(form, "-n", "5000")
         arrays = [np.memmap(f"{directory}/{s['name']}", manifest["dtype"], "r", offset) for s in manifest["shards"]]
@@ -150,7 +150,7 @@ try:
     for package, test in TESTS.items():
         spec = importlib.machinery.PathFinder.find_spec(package)
         if spec is None:
-            lib.ok(True, f"{package} # SKIP it is not installed")
+            lib.ok(True, f"{package} # SKIP not installed")
             continue
         if package == "streaming":
             parts_of_streaming()

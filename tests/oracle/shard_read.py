@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""shard_read.py - reads shards as the programs do for which they are made: plain Python readers, each written from the description of
-its format; the manifest says which shards there are, and which documents go on from one shard to the next.
+"""shard_read.py - reads shards with plain Python readers, each written from the description of its format. The manifest lists the shards
+and the documents that continue in the next shard.
 
     for split, documents in read(directory).items(): each document has ids, source, id, line (None without a table)
 
@@ -22,7 +22,7 @@ CODES = {"uint16": "H", "uint32": "I", "int32": "i"}
 
 
 class Bad(Exception):
-    """The files are not what the format says."""
+    """The files do not follow the format."""
 
 
 def need(good, what):
@@ -37,7 +37,7 @@ def content(directory, name):
 
 def numbers(data, code):
     out = array.array(code)
-    need(len(data) % out.itemsize == 0, "a number is cut")
+    need(len(data) % out.itemsize == 0, "the last number is incomplete")
     out.frombytes(data)
     return out.tolist()
 
@@ -46,13 +46,13 @@ def numbers(data, code):
 
 def read_npy(directory, name, _):
     data = content(directory, name)
-    need(data[:8] == b"\x93NUMPY\1\0", "no .npy of version 1.0")
+    need(data[:8] == b"\x93NUMPY\1\0", "not an .npy file of version 1.0")
     size, = struct.unpack("<H", data[8:10])
     need((10 + size) % 64 == 0 and data[9 + size:10 + size] == b"\n", "the header is not aligned")
     head = ast.literal_eval(data[10:10 + size].decode())
-    need(head["fortran_order"] is False and len(head["shape"]) == 1, "no list")
+    need(head["fortran_order"] is False and len(head["shape"]) == 1, "not a one-dimensional array")
     ids = numbers(data[10 + size:], {"<u2": "H", "<u4": "I", "<i4": "i"}[head["descr"]])
-    need(len(ids) == head["shape"][0], "another number of ids")
+    need(len(ids) == head["shape"][0], "the number of ids differs from the header")
     return ids, None
 
 
@@ -71,7 +71,7 @@ def read_llmc(directory, name, _):
 
 def read_megatron(directory, name, _):
     index = content(directory, name[:-len(".bin")] + ".idx")
-    need(index[:9] == b"MMIDIDX\0\0", "no index")
+    need(index[:9] == b"MMIDIDX\0\0", "not an index")
     version, code, n, bounds = struct.unpack("<QBQQ", index[9:34])
     need(version == 1 and len(index) == 34 + 12 * n + 8 * bounds, "the length of the index is wrong")
     lengths = numbers(index[34:34 + 4 * n], "i")
@@ -81,10 +81,10 @@ def read_megatron(directory, name, _):
     ids = numbers(content(directory, name), letter)
     at, ends = 0, [0]
     for length, start in zip(lengths, starts):
-        need(start == at * struct.calcsize(letter), "a sequence begins elsewhere")
+        need(start == at * struct.calcsize(letter), "the offset of a sequence is wrong")
         at += length
         ends.append(at)
-    need(at == len(ids) and documents[0] == 0 and documents[-1] == n and documents == sorted(documents), "the lists do not fit")
+    need(at == len(ids) and documents[0] == 0 and documents[-1] == n and documents == sorted(documents), "the index is inconsistent")
     return ids, [ends[d] for d in documents[1:]]
 
 
@@ -105,23 +105,23 @@ def read_mds(directory, name, _):
     index = json.loads(content(directory, os.path.join(os.path.dirname(name), "index.json")))
     entry, = [s for s in index["shards"] if s["raw_data"]["basename"] == os.path.basename(name)]
     data = content(directory, name)
-    need(index["version"] == entry["version"] == 2 and entry["format"] == "mds", "not the version of the format")
-    need(entry["raw_data"]["bytes"] == len(data), "another size")
+    need(index["version"] == entry["version"] == 2 and entry["format"] == "mds", "wrong version or format")
+    need(entry["raw_data"]["bytes"] == len(data), "the size differs from the index")
     n, = struct.unpack("<I", data[:4])
-    need(n == entry["samples"], "another number of samples")
+    need(n == entry["samples"], "the number of samples differs from the index")
     offsets = struct.unpack("<%dI" % (n + 1), data[4:8 + 4 * n])
     config = json.loads(data[8 + 4 * n:offsets[0]])
     need(all(entry[k] == v for k, v in config.items()) and offsets[-1] == len(data), "the head of the file is wrong")
-    need(config["column_names"] == ["tokens"] and config["column_sizes"] == [None], "other columns")
+    need(config["column_names"] == ["tokens"] and config["column_sizes"] == [None], "wrong columns")
     code = CODES[config["column_encodings"][0].partition("ndarray:")[2]]
     ids, ends = [], []
     for begin, end in zip(offsets, offsets[1:]):
         size, shape = struct.unpack("<IB", data[begin:begin + 5])
-        need(begin + 4 + size == end and shape >> 2 == 1, "no list")
+        need(begin + 4 + size == end and shape >> 2 == 1, "not a one-dimensional array")
         width = 1 << (shape & 3)
         length = int.from_bytes(data[begin + 5:begin + 5 + width], "little")
         values = numbers(data[begin + 5 + width:end], code)
-        need(len(values) == length > 0, "another number of ids")
+        need(len(values) == length > 0, "the number of ids differs from the shape")
         ids += values
         ends.append(len(ids))
     return ids, ends
@@ -139,7 +139,7 @@ def rows(directory, name):
     text = gzip.decompress(content(directory, stem + ".csv.gz")).decode("utf-8", "surrogateescape")
     out = [(int(start), int(end), key, source, int(line)) for start, end, key, source, line in csv.reader(io.StringIO(text, newline=""))]
     for before, after in zip([(0, 0)] + out, out):
-        need(before[1] == after[0] <= after[1], "a document does not begin where the one before ends")
+        need(before[1] == after[0] <= after[1], "a document does not begin where the previous one ends")
     return out
 
 
@@ -151,33 +151,33 @@ def ends_by_separator(ids, separator, eot):
 
 
 def parts(directory, manifest, shard):
-    """[(ids, source, id, line)] of a shard, without ids that only fill it up."""
+    """[Document, ...] of a shard, without padding."""
     name, model = shard["name"], manifest["model"]
     ids, ends = READERS[manifest["format"]](directory, name, manifest["dtype"])
-    need(len(ids) == shard["tokens"], "another number of ids than in the manifest")
+    need(len(ids) == shard["tokens"], "the number of ids differs from the manifest")
     if manifest["last"] == "padded":
         end = shard["last"]["token"] + shard["last"]["tokens"]
-        need(set(ids[end:]) <= {model["separator"] or 0}, "filled up with something else")
+        need(set(ids[end:]) <= {model["separator"] or 0}, "the padding has other ids than the separator")
         ids = ids[:end]
     table = rows(directory, name) if manifest["docs"] else None
     if ends is None:
         ends = [end for _, end, *_ in table] if table is not None else ends_by_separator(ids, model["separator"], model["eot"])
-    need(table is None or ends == [end for _, end, *_ in table], "the table of documents has others than the index")
-    need((ends or [0])[-1] == len(ids), "ids that belong to no document")
+    need(table is None or ends == [end for _, end, *_ in table], "the table of documents differs from the index")
+    need((ends or [0])[-1] == len(ids), "some ids belong to no document")
     more = [(source, key, line) for _, _, key, source, line in table] if table is not None else [(None, None, None)] * len(ends)
     return [Document(ids[begin:end], *m) for begin, end, m in zip([0] + ends, ends, more)]
 
 
 def read(directory):
-    """{split: [Document]} of all that the manifest lists."""
+    """{split: [Document, ...]} of all shards in the manifest."""
     manifest = json.loads(content(directory, "manifest.json"))
     out = {}
     for shard in manifest["shards"]:
         found = parts(directory, manifest, shard)
         documents = out.setdefault(shard["split"], [])
         if found and shard.get("first", {}).get("continued") and documents:
-            need(manifest["documents"] == "continue", "a document is not whole")
-            need(documents[-1][1:] == found[0][1:], "the rest of a document is that of another")
+            need(manifest["documents"] == "continue", "a document is incomplete")
+            need(documents[-1][1:] == found[0][1:], "the rest of a document belongs to another one")
             documents[-1] = documents[-1]._replace(ids=documents[-1].ids + found[0].ids)
             found = found[1:]
         documents += found

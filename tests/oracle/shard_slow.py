@@ -1,10 +1,10 @@
-"""shard_slow.py - shards, slow and obvious: the oracle of bpe-shard, from the sources to the directory, without any package.
+"""shard_slow.py - the oracle of bpe-shard, slow and obvious, from the sources to the directory, without any package.
 
     documents = [d for s in sources for d in documents_of(model, s, eot)]
     shards = cut(documents, plan, facts)
     differences("shards", shards, plan, facts)      # what is wrong with a directory, in words
 
-It follows bpe-shard(1) and the formats' own descriptions, holds all in memory, and knows what encode_slow.py knows.
+It follows bpe-shard(1) and the descriptions of the formats, keeps everything in memory, and has the limits of encode_slow.py.
 """
 import collections
 import csv
@@ -22,19 +22,19 @@ import encode_slow  # noqa: E402
 import xxh3  # noqa: E402
 
 EOT = b"<|endoftext|>"
-# data: of the text, decompressed. form: "" plain text, "jsonl", "nul"; field: that of the text; key: that of --id, or None.
+# data: the decompressed bytes. form: "" (plain text), "jsonl", "nul"; field: the field with the text; key: the field of --id, or None.
 Source = collections.namedtuple("Source", "name number data form field key", defaults=("text", None))
 Document = collections.namedtuple("Document", "source number offset end line id ids")
 Plan = collections.namedtuple("Plan", "format n dtype name test fraction shuffle seed last docs sha256",
                               defaults=("npy", 100_000_000, "auto", None, 0, 0.0, False, 0, "short", False, False))
-Part = collections.namedtuple("Part", "document token ids first goes_on")  # of a document, in a shard
+Part = collections.namedtuple("Part", "document token ids first goes_on")  # the part of a document that is in one shard
 Shard = collections.namedtuple("Shard", "split number parts padding")
 
 
-# ---- Documents, and where they are -----------------------------------------------------------------------------------
+# ---- Documents and their positions -----------------------------------------------------------------------------------
 
 def pieces(data):
-    """(begin, end of the text, end with its separator) of what is between separators."""
+    """(begin, end, end including the separator) of each text between separators."""
     at = 0
     for m in re.finditer(re.escape(EOT), data):
         yield at, m.start(), m.end()
@@ -44,7 +44,7 @@ def pieces(data):
 
 
 def split_text(model, text, eot):
-    """(ids, begin, end) of each document in a text: separators end them."""
+    """(ids, begin, end) of each document in a text, which separators end."""
     for begin, end, after in pieces(text):
         ids, ends = encode_slow.encode(model, text[begin:after], eot, EOT if eot != "none" else None)
         if ends:
@@ -58,7 +58,7 @@ def plain(model, s, eot):
 
 
 def one_text(model, text, eot):
-    """The documents of a text that is one, even if it is empty: each its ids."""
+    """The ids of each document in a text, which has at least one, even if it is empty."""
     found = [ids for ids, _, _ in split_text(model, text, eot)]
     separator = dict((t, i) for t, i, _ in model.special)[EOT]
     return found or [[] if eot == "none" else [separator]]
@@ -112,12 +112,12 @@ WHOLE = {"megatron", "mds"}
 
 
 def fill(documents, plan):
-    """Lists of parts, each a shard; the last may be short."""
+    """(shards as lists of parts, number of ids in the last one)"""
     shards, have = [[]], 0
     for d in documents:
         at = 0
         while True:
-            if plan.n and have >= plan.n and at < len(d.ids):  # documents without ids stay in the full one
+            if plan.n and have >= plan.n and at < len(d.ids):  # documents without ids still go to the full shard
                 shards.append([])
                 have = 0
             take = len(d.ids) - at if plan.format in WHOLE or not plan.n else min(len(d.ids) - at, plan.n - have)
@@ -125,14 +125,14 @@ def fill(documents, plan):
             at, have = at + take, have + take
             if at == len(d.ids):
                 break
-    if not have:  # there is no shard without ids
+    if not have:  # no shard is without ids
         shards.pop()
         have = plan.n
     return shards, have
 
 
 def last_of(shards, have, plan, pad):
-    """What becomes of the last shard; (parts, ids that fill it) of each."""
+    """(parts, padding) of each shard, with the last one short, padded or dropped."""
     padding = [[]] * len(shards)
     if shards and plan.n and have < plan.n and plan.last != "short":
         if plan.last == "dropped":
@@ -142,13 +142,13 @@ def last_of(shards, have, plan, pad):
 
 
 def without_lone_separators(documents, facts):
-    """As Megatron's preprocess_data, which puts none after a document without ids."""
+    """Megatron's preprocess_data adds no separator to a document without ids."""
     alone = [facts["separator"]]
     return [d._replace(ids=[]) if d.ids == alone and facts["eot"] == "after" else d for d in documents]
 
 
 def cut(documents, plan, facts):
-    """All shards, those for tests first."""
+    """All shards, those of the test split first."""
     pad = facts["separator"] or 0
     if plan.format == "megatron":
         documents = without_lone_separators(documents, facts)
@@ -180,7 +180,7 @@ def ids_of(shard):
 
 
 def name_of(shard, plan):
-    """Without its end."""
+    """The name of a shard without its suffix."""
     word = shard.split if plan.test or plan.fraction else ""
     if plan.format == "datatrove":
         return (word + "/" if word else "") + (plan.name + "_" if plan.name else "") + "%05d_%sshuffled" % (
@@ -209,14 +209,14 @@ def pack(ids, dtype):
 
 def csv_of(shard):
     out = io.StringIO(newline="")
-    rows = csv.writer(out)  # as dolma's memmap_writer.py has it: rows end with CRLF
+    rows = csv.writer(out)  # as in dolma's memmap_writer.py, rows end with CRLF
     for p in shard.parts:
         rows.writerow([p.token, p.token + len(p.ids), p.document.id or p.document.offset, p.document.source, p.document.line])
     return out.getvalue().encode()
 
 
 def megatron_index(lengths, dtype):
-    """A sequence for each document that has ids; for each document, the number of sequences before its end."""
+    """The .idx file: a sequence for each document with ids, and for each document the number of sequences up to its end."""
     some, documents, at, starts = [n for n in lengths if n], [0], 0, []
     for n in lengths:
         documents.append(documents[-1] + bool(n))
@@ -229,7 +229,7 @@ def megatron_index(lengths, dtype):
 
 
 def files_of(shard, plan, facts):
-    """[(name, bytes)], that of the ids first. A .csv.gz is given unpacked."""
+    """[(name, bytes), ...], the file with the ids first. A .csv.gz is uncompressed."""
     stem, dtype, ids = name_of(shard, plan), width_of(plan, facts["vocabulary"]), ids_of(shard)
     lengths = [len(p.ids) for p in shard.parts]
     if plan.format == "npy":
@@ -269,7 +269,7 @@ def ranges(shard):
 
 
 def entry(shard, plan, files):
-    """What the manifest says about a shard; a number where a checksum would be."""
+    """The entry of a shard in the manifest, without checksums."""
     out = {"name": files[0][0], "split": shard.split, "number": shard.number, "tokens": len(ids_of(shard)),
            "documents": sum(p.first for p in shard.parts), "bytes": len(files[0][1])}
     if shard.parts:
@@ -287,7 +287,7 @@ def checksums(data, sha256):
 
 
 def chained(manifest):
-    """The checksum of all shards of a manifest, from those of their files."""
+    """The checksum of a manifest, chained over the checksums of all files of its shards."""
     c = bytes(16)
     for s in manifest["shards"]:
         for f in [s, *s.get("files", [])]:
@@ -305,8 +305,8 @@ def totals(shards):
 
 
 def differences(directory, shards, plan, facts):
-    """What of a finished directory is not as it should be, in words. facts: vocabulary, separator (an id or None) and what else the
-    manifest says of the model."""
+    """What is wrong with a finished directory, in words. facts: vocabulary, separator (an id or None), and other properties of the model
+    in the manifest."""
     bad, manifest, wanted = [], json.loads(read(directory, "manifest.json")), {"manifest.json"}
 
     def equal(what, got, want):

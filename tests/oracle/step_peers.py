@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""step_peers.py - the steps of a pre_tokenizer split text as Hugging Face tokenizers does by the same steps. Prints TAP.
+"""step_peers.py - the steps of a pre_tokenizer split text as Hugging Face tokenizers does with the same steps. Prints TAP.
 
-    step_peers.py [CASES]     random steps and texts (default 8000), until CASES of them have been compared; all characters
-    step_peers.py --write     steps.txt: some cases, with what Hugging Face makes of them, for steps.t
+    step_peers.py [CASES]     compares CASES random steps and texts (default 8000), and all characters
+    step_peers.py --write     writes steps.txt: some cases with the results of Hugging Face, for steps.t
 
 Needs PyPI tokenizers. SEED=N sets the random seed.
 """
@@ -25,18 +25,18 @@ except ImportError as why:
 
 FILE = os.path.join(HERE, "steps.txt")
 WRITTEN = 800  # cases in it
-WRITTEN_AGAIN = 20  # each so-many-th model is written, too
+WRITTEN_AGAIN = 20  # every 20th model is rewritten, too
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 LINES = [r"\s+$", "$", "^", r"^\s+|\s+$", r"(?:\w+$)+", r"(?!^).|$\n", r"\n^", r"\s(?!^)"]
 REGEXES = [r"\s+", r"\d", r"[0-9][0-9][0-9]", "a", "ab|b", "x*", "(?=b)", "(?=b)|c", "", r"\z", r"a|(?<=b)", r"\p{L}+", r" ?\p{L}+", r"[^\s]+",
              r"\w+", r"\b", r"\W", r"\d{1,3}(?=(?:\d{3})*\b)", r"[[:^word:]]", r"\B", r" ?[^(\s|[.,!?…。，、।۔،])]+", r"\p{Han}+", r"[^\W\d_]+",
              r"\p{N}", r"(?=(\d{3})+(?!\d))", r" ?[^\s\p{L}\p{N}]+", "é", "[Ġa]", "Ġ", "²|¼", *LINES, *regex_peers.KNOWN[:3]]
-# What our reader writes out.
+# Syntax of Oniguruma that our reader expands.
 ONIGURUMA = [r"\w", r"\W", r"\h", r"\H", r"\b", r"\B", "[[:digit:]]", "[a[:^space:]]", "[^[:word:]]", "[[:xdigit:][:cntrl:]]", "[[:^ascii:]]", r"[^\W\d_]",
              r"[\w-]", "a{,2}", r"\w{,3}", "[a$^]", r"\$", r"\p{^L}"]
 ENDS = [r"\A", r"\z", "^", "$", "$"]
 STRINGS = [" ", "a", "ab", ".", "Ġ", "²", "--", "\n", "中"]
-# What is a digit, punctuation or white space in some version of Unicode, or as what a byte is written.
+# Characters that are digits, punctuation or white space in some version of Unicode, or that stand for bytes in tokenizer.json.
 CHARS = [*"abcx 019.,-_'\"\n\t", *"é中²¼Ġ٣Ⅷ，。​ ", "  ", "ab", "ba", "123", "...", "--", "\r\n", "\u0085", "\u180e", "\u061d", "\u166d",
          "\u2e52", "\u200d", "\u0301", "\u24b6", "\u203f", "\U00011de0", "\U000111c9", "\U0001f600", "a b", " a", "¾½¹³"]
 
@@ -99,7 +99,7 @@ def model(steps):
 
 
 def theirs(steps, text):
-    """The pieces, in hex; a string: why there are none."""
+    """The pieces in hexadecimal, or the error as a string."""
     return pieces_of(model(steps), text)
 
 
@@ -107,7 +107,7 @@ def pieces_of(tokenizer_json, text):
     try:
         made = Tokenizer.from_str(tokenizer_json).pre_tokenizer.pre_tokenize_str(text)
         return [lib.unspell(piece).hex() for piece, _ in made]
-    except BaseException as why:  # also what pyo3 makes of a panic
+    except BaseException as why:  # includes the exception that pyo3 makes of a panic
         if isinstance(why, KeyboardInterrupt):
             raise
         return str(why)
@@ -150,7 +150,7 @@ def write():
 
 
 def all_characters(ours):
-    """Of each step with classes of its own: every character between letters."""
+    """Compares every character between letters, for each step with its own character classes."""
     steps = [{"type": "Digits", "individual_digits": True}, {"type": "Digits", "individual_digits": False}, {"type": "Punctuation"},
              {"type": "Punctuation", "behavior": "Contiguous"}, *({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Removed", "invert": True}
                for regex in (r"\w", r"\W", r"\h", r"\p{Han}", r"[[:digit:]]", r"[[:space:]]", r"[[:cntrl:]]", r"[[:ascii:]]", r"[[:word:]]", r"[\w]", r"[^\W]", r"\w\b")),
@@ -188,8 +188,8 @@ def main():
         if got != want:
             differ.append(f"{json.dumps(steps)} on {text!r}: {got}, there {want}")
         elif compared % WRITTEN_AGAIN == 0 and pieces_of(ours.written(), text) != want:
-            differ.append(f"{json.dumps(steps)} on {text!r}: otherwise, as it is written again")
-    lib.ok(not differ, f"{compared} steps and texts, as Hugging Face splits them ({refused} are refused, {limits} exceed its limits)",
+            differ.append(f"{json.dumps(steps)} on {text!r}: different after it is rewritten")
+    lib.ok(not differ, f"{compared} steps and texts: split as Hugging Face does ({refused} are refused, {limits} exceed its limits)",
            "\n".join(differ))
     all_characters(ours)
     return lib.done()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""steps.t - the steps of a pre_tokenizer split text as Hugging Face tokenizers does, by the cases that step_peers.py has written; also
-after the model was written again, and where its rules travel in records."""
+"""steps.t - the steps of a pre_tokenizer split text as Hugging Face tokenizers does, for the cases written by step_peers.py. The same holds
+after the model is rewritten, and where records carry its rules."""
 import json
 import os
 import sys
@@ -30,11 +30,11 @@ def all_cases(cases):
     for (steps, text, want), got in zip(cases, out):
         if got.split() != want:
             wrong.append(f"{json.dumps(steps)} on {text!r}: {got}, there {want}")
-    lib.ok(len(cases) > 500 and len(out) == len(cases) + 1 and not wrong, f"{len(cases)} steps split as Hugging Face does", "\n".join(wrong[:20]))
+    lib.ok(len(cases) > 500 and len(out) == len(cases) + 1 and not wrong, f"{len(cases)} pre_tokenizers split text as Hugging Face does", "\n".join(wrong[:20]))
 
 
 def written(cases):
-    """Each 25th model as it is written again; and its pretokens as bpe-chunk and bpe-count have them, and bpe-merge the steps."""
+    """Every 25th model is rewritten, and another is learned from counts made with it. Both must split text in the same way."""
     wrong, other = [], []
     for i in range(0, len(cases), 25):
         steps, text, want = cases[i]
@@ -46,8 +46,8 @@ def written(cases):
         lib.write("learned.json", lib.must("bpe-merge", "-v", "257", data=total))
         if pretokens("learned.json", text) != want:
             other.append(json.dumps(steps))
-    lib.ok(not wrong, "models that are written again split in the same way", "\n".join(wrong))
-    lib.ok(not other, "and so do models that are learned from such counts", "\n".join(other))
+    lib.ok(not wrong, "rewritten models split text in the same way", "\n".join(wrong))
+    lib.ok(not other, "  as do models learned from their counts", "\n".join(other))
 
 
 def main():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
+"""train_peers.py [FILE...] - compares the pipeline of the README with Hugging Face's BpeTrainer, merge for merge.
 
-Each FILE (default: made-up text) is trained on with both, V = 32000: by the patterns gpt2 and cl100k, files of less than 10 MB also
-by o200k and deepseek-v3, made-up text by all; of large ones 15 MB, or with WHOLE=1 all. The tokenizer.json must be what Hugging Face
-saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is where the programs are. TAP.
+Both train on each FILE (default: generated text) with V = 32000 and the patterns gpt2 and cl100k, on files of less than 10 MB also with
+o200k and deepseek-v3, and on generated text with all patterns. Of large files, they use the first 15 MB, or with WHOLE=1 everything. Our
+tokenizer.json must equal Hugging Face's byte for byte, and load again. Needs PyPI tokenizers; BUILD is the directory of the programs. TAP.
 """
 import json
 import os
@@ -36,7 +36,7 @@ def documents(path):
 
 
 def beginning(path, scratch):
-    """The file, or one of its first documents, of SIZE bytes or a little more."""
+    """The file, or a new one with its first documents, of SIZE bytes or slightly more."""
     if os.path.getsize(path) <= SIZE:
         return path
     head = os.path.join(scratch, os.path.basename(path))
@@ -49,7 +49,7 @@ def beginning(path, scratch):
 
 
 def regexes():
-    """Of the built-in patterns; pretok_peers.py holds them against what others have."""
+    """{pattern: its regexes} of the built-in patterns; pretok_peers.py compares them with those of others."""
     lines = lib.must("pretok", "--regexes").decode()
     return {name: texts for name, *texts in (line.split("\t") for line in lines.splitlines())}
 
@@ -92,11 +92,11 @@ def main():
                 theirs = hf.to_str(pretty=True)
                 mine, his = json.loads(ours)["model"]["merges"], json.loads(theirs)["model"]["merges"]
                 ok(mine == his, f"{name}: all {len(his)} merges are Hugging Face's")
-                ok(ours == theirs, f"{name}: tokenizer.json is what Hugging Face saves, byte for byte")
+                ok(ours == theirs, f"{name}: tokenizer.json equals Hugging Face's, byte for byte")
                 sample = "".join(doc for doc, _ in zip(documents(path), range(20)))[:200000]
                 loaded = Tokenizer.from_file(out)
                 ok(loaded.encode(sample).ids == hf.encode(sample).ids and loaded.decode(loaded.encode(sample).ids) == sample,
-                   f"{name}: it loads, and encodes and decodes the same")
+                   f"{name}: it loads, and encodes and decodes alike")
     sys.exit(lib.done())
 
 

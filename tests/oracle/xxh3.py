@@ -1,7 +1,7 @@
-"""xxh3.py - the hash function XXH3 (Yann Collet, 2019), 64 and 128 bits, slow and obvious, from its specification: the
-oracle of the checksums in records and manifests.
+"""xxh3.py - the hash function XXH3 (Yann Collet, 2019), 64 and 128 bits, slow and obvious, written from its specification: the oracle of
+the checksums in records and manifests.
 
-    hash64(data, seed=0), hash128(data, seed=0)   integers; as text, checksums are big-endian hexadecimal
+    hash64(data, seed=0), hash128(data, seed=0)   return integers; as text, checksums are big-endian hexadecimal
 """
 import struct
 
@@ -36,12 +36,12 @@ def rotate(x, n, bits):
 
 
 def fold(a, b):
-    """Both halves of a product of 128 bits."""
+    """The two halves of the 128-bit product, XORed."""
     return (a * b & M64) ^ (a * b >> 64)
 
 
 def avalanche64(h):
-    """That of XXH64."""
+    """The avalanche function of XXH64."""
     h = (h ^ h >> 33) * P64[1] & M64
     h = (h ^ h >> 29) * P64[2] & M64
     return h ^ h >> 32
@@ -57,7 +57,7 @@ def mix16(data, at, key, seed):
 
 
 def few(data):
-    """The bytes of an input of 1 to 3 as an integer."""
+    """The integer made of an input of 1 to 3 bytes."""
     n = len(data)
     return data[0] << 16 | data[n >> 1] << 24 | data[n - 1] | n << 8
 
@@ -92,7 +92,7 @@ def short64(data, seed):
 
 
 def accumulate(data, secret):
-    """The eight sums of an input of more than 240 bytes."""
+    """The eight accumulators of an input of more than 240 bytes."""
     acc = [P32[2], P64[0], P64[1], P64[2], P64[3], P32[1], P64[4], P32[0]]
     keys = [struct.unpack_from("<8Q", secret, 8 * i) for i in range(17)]  # the last: for scrambling
 
@@ -116,7 +116,7 @@ def merge(acc, secret, at, first):
 
 
 def seeded(seed):
-    """The secret of a long input."""
+    """The secret for long inputs with a seed."""
     return b"".join(struct.pack("<QQ", r64(SECRET, i) + seed & M64, r64(SECRET, i + 8) - seed & M64) for i in range(0, 192, 16))
 
 
@@ -155,7 +155,7 @@ def short128(data, seed):
 
 
 def middle128(data, seed):
-    """17 to 240 bytes."""
+    """(low, high) of 17 to 240 bytes."""
     n = len(data)
     low, high = n * P64[0] & M64, 0
 
