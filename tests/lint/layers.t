@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# The layers of common/README: which layer may include which, no circles between files, which file uses which library, and
-# that common/README names every module.
+# The layers of common/README: which layer may include which, no cycles between files, which file uses which library, and whether
+# common/README names every module.
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ import lib
 
 os.chdir(lib.TOP)
 
-# The layers, each with those it includes itself; it may include theirs, too.
+# Each layer with the layers it includes directly; it may also include those below them.
 LAYERS = {
     "base/sys": [],
     "base/io": ["base/sys"],
@@ -63,7 +63,7 @@ DIRECT = {path: [find(h) for h in headers if find(h)] for path, headers in INCLU
 
 
 def closure(start, graph):
-    """All that is reached from start, which itself is in it only if it is on a circle."""
+    """All nodes reachable from start. It includes start only if start is on a cycle."""
     seen, todo = set(), list(graph[start])
     while todo:
         one = todo.pop()
@@ -74,7 +74,7 @@ def closure(start, graph):
 
 
 def circles(graph):
-    """Groups of nodes that reach each other, as sorted lists."""
+    """Groups of nodes that reach each other, as sorted tuples."""
     reached = {node: closure(node, graph) for node in graph}
     return sorted({tuple(sorted(n for n in reached[node] if node in reached[n])) for node in graph if node in reached[node]})
 
@@ -91,17 +91,17 @@ def layer(path):
 
 order = list(LAYERS)
 none([f"{above}: {below}" for above in order for below in LAYERS[above] if order.index(below) >= order.index(above)],
-     "arrows point down")
+     "layers depend only on those listed before them")
 there = {layer(path) for path in C if path.startswith("common/")}
-lib.ok(there == set(LAYERS), "the layers are those that are listed", f"{sorted(there ^ set(LAYERS))}")
-none([f"{path}: {h}" for path, headers in INCLUDES.items() for h in headers if not find(h)], "every header that is included is there")
+lib.ok(there == set(LAYERS), "the directories of common are the layers listed", f"{sorted(there ^ set(LAYERS))}")
+none([f"{path}: {h}" for path, headers in INCLUDES.items() for h in headers if not find(h)], "every included header exists")
 for name in LAYERS:
     may = closure(name, LAYERS) | {name}
     none(sorted({f"{path}: {seen}" for path in C if path.startswith("common/") and layer(path) == name
                  for seen in closure(path, DIRECT) if layer(seen) not in may}),
-         f"{name} sees only what is below it, directly and through others")
+         f"{name} includes only itself and lower layers, directly or indirectly")
 
-# A macro that stands for another macro uses the header of that one, although no include says so where it is defined.
+# A macro that expands to another macro needs the header of that one, so its own header must include it.
 DEFINED = {}
 for path, text in C.items():
     for macro in re.findall(r"^ *# *define +(\w+)", text, re.M) if path.endswith(".h") else []:
@@ -112,23 +112,23 @@ for path, text in C.items():
         for word in set(re.findall(r"\b\w+\b", body)) & set(DEFINED):
             if path not in DEFINED[word] and not DEFINED[word] & closure(path, DIRECT):
                 hidden.add(f"{path}: {word}")
-none(sorted(hidden), "what a macro of a header expands is included there")
+none(sorted(hidden), "headers include the headers of all macros that they use")
 
-# ---- Circles ----
+# ---- Cycles ----
 
 def stem(path):
     return path.rsplit(".", 1)[0]
 
 
 def module(path):
-    """The module of a file: NAME_parts.h, NAME_internal.h and NAME_impl.h are of NAME."""
+    """The module of a file: NAME_parts.h, NAME_internal.h and NAME_impl.h belong to NAME."""
     return re.sub("_(parts|internal|impl)$", "", stem(path))
 
 
 headers = {module(path): set() for path in C}
 for path, below in DIRECT.items():
     headers[module(path)] |= {module(b) for b in below} - {module(path)}
-none(circles(headers), "no two modules include each other's headers, directly or through others")
+none(circles(headers), "no modules include each other's headers, directly or indirectly")
 
 objects = [f"{lib.BUILD}/{stem(path)}.o" for path in C if path.endswith(".c")]
 symbols = subprocess.run(["nm", "-A", "-g", *[o for o in objects if os.path.exists(o)]], capture_output=True, text=True, check=True).stdout
@@ -141,24 +141,24 @@ for line in symbols.splitlines():
     else:
         defined[symbol] = path
 calls = {path: {defined[s] for s in names if s in defined} - {path} for path, names in used.items()}
-none(circles(calls), "no two files use each other's functions or data, directly or through others")
+none(circles(calls), "no files use each other's functions or data, directly or indirectly")
 
 # ---- Libraries ----
 
 for header, owners in OWNERS.items():
     users = sorted(path for path, text in C.items() if re.search(rf"^ *# *include *<{re.escape(header)}>", text, re.M))
-    lib.ok(users == owners, f"<{header}> is included by {' and '.join(owners)} only", " ".join(users))
+    lib.ok(users == owners, f"<{header}> is included only by {' and '.join(owners)}", " ".join(users))
 
-# ---- common/README: the first column of its lists; a line may name more ----
+# ---- common/README: the first column of its lists; a line may name several modules ----
 
 readme = lib.read("common/README").decode()
 words = set(re.findall(r"\w+", readme))
 modules = {os.path.basename(path)[:-2] for path in C if path.startswith("common/")}
 none(sorted(os.path.basename(path)[:-2] for path in C if path.startswith("common/") and path.endswith(".h")
             and os.path.basename(path)[:-2] not in words), "common/README names every module")
-lib.ok(re.findall(r"^    ([a-z/]+)/ ", readme, re.M) == order, "common/README has a line for each layer, in this order",
+lib.ok(re.findall(r"^    ([a-z/]+)/ ", readme, re.M) == order, "common/README lists the layers in the same order",
        " ".join(re.findall(r"^    ([a-z/]+)/ ", readme, re.M)))
 listed = [m for names in re.findall(r"^      ([a-z0-9_]+(?:,\s+[a-z0-9_]+)*)\s+- ", readme, re.M) for m in re.split(r",\s+", names)]
-none([m for m in listed if m not in modules], "common/README names no module that is gone")
+none([m for m in listed if m not in modules], "common/README names only existing modules")
 
 sys.exit(lib.done())
