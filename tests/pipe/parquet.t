@@ -110,7 +110,7 @@ refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
 refuses 64 "bpe parquet: standard input: *" "$parquet" -
 refuses 65 "bpe parquet: some.parquet: no column \"nope\"; the columns are: text, large, *" "$parquet" -c nope some.parquet
 refuses 65 "bpe parquet: some.parquet: column \"number\" is int64, not text; the text columns are: text, *" "$parquet" -c number some.parquet
-refuses 65 "bpe parquet: some.parquet: column \"list\" is list*, no text; *" "$parquet" -c list some.parquet
+refuses 65 "bpe parquet: some.parquet: column \"list\" is list*, not text; *" "$parquet" -c list some.parquet
 head -c 20000 zstd.parquet >cut
 refuses 65 "bpe parquet: cut: not a Parquet file, or damaged: *" "$parquet" cut
 : >empty
@@ -253,11 +253,11 @@ bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) text.nul 
 ok $? "shard -0 --parquet"
 refuses 64 "bpe shard: one-group.parquet: name all Parquet files next to each other, *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet more.jsonl one-group.parquet
-refuses 64 "bpe shard: /dev/fd/3: beside Parquet files, *" \
+refuses 64 "bpe shard: /dev/fd/3: bpe shard itself uses this descriptor with Parquet files; *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet /dev/fd/3
 refuses 64 "bpe shard: standard input cannot be read together with Parquet files; *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet -
-refuses 64 "bpe shard: --parquet and --wet exclude each other: *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: --parquet and --wet exclude each other; *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
 refuses 64 "bpe shard: --parquet and --id exclude each other: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
 refuses 64 "bpe encode: --parquet and --jsonl exclude each other" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
 is "$(ls -d none 2>/dev/null)" "" "none of these creates a directory"
