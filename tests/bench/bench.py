@@ -132,8 +132,8 @@ def peak_line(t, name):
     return peak("bash", "-c", LINE, "bench", t.tmp("model"), *t.input(name))
 
 
-def peak_xargs(t, name):
-    return peak(*TRAIN, "--fan-out=xargs", "-o", t.tmp("model"), *t.input(name))
+def peak_train(*options):
+    return lambda t, name: peak(*TRAIN, *options, "-o", t.tmp("model"), *t.input(name))
 
 
 def count(*options):
@@ -189,7 +189,7 @@ SUBJECTS = {
     "line": line(LINE), "line-16M": line(LINE.replace("--pipe", "--pipe --block 16M")),
     "line-times": line_times, "line-bytes": line_bytes,
     "xargs": train("--fan-out=xargs"), "train": train(), "parquet": parquet,
-    "peak-line": peak_line, "peak-xargs": peak_xargs,
+    "peak-line": peak_line, "peak-xargs": peak_train("--fan-out=xargs"),
     "count-gpt2": count(), "count-cl100k": count("-p", "cl100k"), "count-regex": count("-e", GPT2),
     "count-two": count_two,
     "pcre2-loop": pcre2_loop, "spin-two": lambda t, name: spin_two(), "sum": add,

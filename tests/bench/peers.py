@@ -3,17 +3,15 @@
 
 Ours: the command from start to end, with the processes it starts. Theirs: the call that trains or encodes, on the same cores, with the
 text (but for gigabpe and gigatoken, which read files) and the ids in memory. pss: megabytes of all processes, shared pages divided."""
-import os
 import re
 
 import bench
 import encode
 import harness
-from harness import BUILD, peak
+import python
 from measure import Row, Suite, beside, main
 
 PEERS = ["gigabpe==0.1.0", "tokenizers==0.23.3", "gigatoken==0.10.0", "snaptokens==0.2.6", "tiktoken==0.14.0"]
-NEWEST = "tokenizers==1.0.0rc3"  # which does not train; in a venv of its own
 TRAINERS, ENCODERS = ["gigabpe", "tokenizers"], ["gigatoken", "snaptokens", "tokenizers_rc3", "tiktoken"]
 MODELS = ["own", "llama3", "o200k"]
 ROWS = [
@@ -35,7 +33,7 @@ def timed(command, watched):
 def in_own_venv(f):
     def run(*args):
         others = dict(harness.venv)
-        harness.make_venv([NEWEST], os.path.join(BUILD, "bench-python"))
+        harness.make_venv([python.NEWEST], python.VENV)
         try:
             return f(*args)
         finally:
@@ -43,15 +41,11 @@ def in_own_venv(f):
     return run
 
 
-def peak_train(t, name):
-    return peak("bpe", "train", "-v", "32000", "-o", t.tmp("model.json"), *t.input(name))
-
-
 OURS = timed(encode.two, encode.peak_two)
 THEIRS = {"gigatoken": encode.peer("gigatoken", 2), "snaptokens": encode.peer("snaptokens", 2), "tiktoken": encode.peer("tiktoken", 2),
           "tokenizers_rc3": in_own_venv(encode.peer("hf", 2)), "encode": OURS}
 SUBJECTS = {
-    "train": timed(bench.train(), peak_train), "pipeline": timed(bench.line(bench.LINE), bench.peak_line),
+    "train": timed(bench.train(), bench.peak_train()), "pipeline": timed(bench.line(bench.LINE), bench.peak_line),
     "gigabpe": bench.peer("gigabpe", 32000), "tokenizers": bench.peer("hf", 32000),
     **{f"{who}-{model}": lambda t, name, f=f, model=model: f(t, t.model(model, name), name) for who, f in THEIRS.items() for model in MODELS},
 }

@@ -34,6 +34,7 @@ ROWS = [
     Row("python-import", "import bpetools", "ms", "ms import-own none", [at_most(30)]),
     Row("python-memory", "streaming 1 GB, Python's process", "MB", "rss_mb stream-own en", [at_most(150)]),
 ]
+NEWEST, VENV = "tokenizers==1.0.0rc3", os.path.join(BUILD, "bench-python")  # which does not train: not beside the one that does
 PEERS = "tokenizers", "gigatoken", "snaptokens", "list", "against", "call", "train_list", "stream", "import"  # in the venv
 QUICK_LEAVES_OUT = re.compile(r"multi|tokenizers|stream-")
 
@@ -87,6 +88,6 @@ SUBJECTS = dict(encode.SUBJECTS, **{f"{what}-own": lambda t, name, f=f: f(t, t.m
 SUBJECTS["import-own"] = import_time
 
 if __name__ == "__main__":
-    main(Suite(ROWS, SUBJECTS, encode.Texts, ["tokenizers==1.0.0rc3", "gigatoken==0.10.0", "snaptokens==0.2.6", "numpy"],
+    main(Suite(ROWS, SUBJECTS, encode.Texts, [NEWEST, "gigatoken==0.10.0", "snaptokens==0.2.6", "numpy"],
                PEERS,
-               QUICK_LEAVES_OUT, "bench-python", venv=os.path.join(BUILD, "bench-python")))
+               QUICK_LEAVES_OUT, "bench-python", venv=VENV))

@@ -240,7 +240,7 @@ class Programs:
         try:
             out = run(["bpe-decode", "-m", model.path, *words, "-d", "u32"], data)
         except BpeError as why:
-            said = re.sub(r"^standard input: (?:unknown token )?id (\d+) at index (\d+).*", r"unknown token id \1 at index \2", why.message)
+            said = re.sub(r"^standard input: id (\d+) at index (\d+).*", r"unknown token id \1 at index \2", why.message)
             return self.fail(BpeError(said, why.exit_code))
         ctypes.memmove(text, out, min(len(out), room))
         return len(out)
