@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the pipeline of bpe(7),
 # describes the result, and encodes and decodes the text with it. Takes a few seconds. VOCAB_SIZE is the size of the vocabulary,
 # MEGABYTES the maximum amount of text.
@@ -19,16 +19,23 @@ for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe p
     command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
 done
 
+# Prints the time of day in milliseconds.
+milliseconds() { date +%s%3N; }
+
 # Finds text of one kind: description, maximum megabytes, directories, patterns for find -name. Leaves out large compressed
 # files: their lines that do not begin with a letter would make records longer than GNU parallel's block, and it would warn
 # about each.
 found() {
-    local what=$1 most=$2 where=$3 name args=()
+    what=$1 most=$2 where=$3
     shift 3
-    for name; do args+=(-o -name "$name"); done
+    for name; do
+        set -- "$@" -o -name "$name"
+        shift
+    done
+    shift # the first -o
     # shellcheck disable=SC2086
     find $where -type f -readable -size +1k -size -4096k \( ! -name '*.gz' -o -size -160k \) \
-        \( "${args[@]:1}" \) -printf '%s\t%p\n' 2>/dev/null | sort -k 2 |
+        \( "$@" \) -printf '%s\t%p\n' 2>/dev/null | sort -k 2 |
         awk -F '\t' -v what="$what" -v most="$most" -v names="$names" '
             bytes + $1 > most * 1e6 { next }
             { bytes += $1; n++; print $2 >>names }
@@ -58,13 +65,18 @@ if [ ! -s "$names" ]; then
     exit 66
 fi
 
-mapfile -t files <"$names"
+# The names as arguments, one per line.
+set -f
+IFS='
+'
+# shellcheck disable=SC2046
+set -- $(cat "$names")
 echo
 echo "bpe-chunk --invalid=replace FILE... | parallel --pipe bpe-count | bpe-sum | bpe-merge -v $VOCAB_SIZE > tokenizer.json"
-start=${EPOCHREALTIME/./}
-bpe-chunk --invalid=replace -- "${files[@]}" | parallel --will-cite --pipe bpe-count | bpe-sum | tee "$sum" |
+start=$(milliseconds)
+bpe-chunk --invalid=replace -- "$@" | parallel --will-cite --pipe bpe-count | bpe-sum | tee "$sum" |
     bpe-merge -v "$VOCAB_SIZE" -o "$model" || exit
-took=$(((${EPOCHREALTIME/./} - start) / 1000))
+took=$(($(milliseconds) - start))
 
 echo
 bpe describe "$sum" "$model" || exit
@@ -72,14 +84,14 @@ printf 'time                 %d.%d s to train\n' $((took / 1000)) $((took % 1000
 echo "the tokenizer        ${model#"$PWD"/} (Hugging Face: Tokenizer.from_file)"
 
 # Encodes and decodes the text as bytes, so that invalid UTF-8 is preserved as well.
-for file in "${files[@]}"; do
+for file; do
     case $file in *.gz) gzip -dc -- "$file" ;; *) cat -- "$file" ;; esac
 done >"$text"
 echo
 echo "bpe encode -m tokenizer.json --invalid=bytes demo.txt > demo.ids; bpe-decode -m tokenizer.json demo.ids | cmp - demo.txt"
-start=${EPOCHREALTIME/./}
+start=$(milliseconds)
 bpe encode -m "$model" --invalid=bytes "$text" >"$ids" || exit
-took=$(((${EPOCHREALTIME/./} - start) / 1000 + 1))
+took=$(($(milliseconds) - start + 1))
 bpe-decode -m "$model" "$ids" | cmp - "$text" || { echo "demo: the decoded text differs" >&2 && exit 70; }
 bytes=$(wc -c <"$text") tokens=$(($(wc -c <"$ids") / (VOCAB_SIZE > 65536 ? 4 : 2)))
 printf 'text                 %d bytes, decoded from the ids: the same\n' "$bytes"
