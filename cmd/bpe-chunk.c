@@ -107,7 +107,7 @@ static int make_rules(struct chunker *c, struct err *e)
 
 /* ---- Running ---- */
 
-/* Searches the text for the default special token if -s replaced it by others that do not contain it. */
+/* Searches the text for the default special token if -s replaced it with others that do not contain it. */
 static void set_watch(struct chunker *c)
 {
     const struct chunk_options *o = &c->opt;

@@ -29,7 +29,7 @@ struct summer {
     struct progress progress;
     struct buf out;
     char advice[300];
-    const char *again; /* the first input with only counts already seen; NULL: none */
+    const char *again; /* the first input whose counts had all been seen before; NULL: none */
     int n_again;       /* how many such inputs */
 };
 
@@ -144,11 +144,12 @@ static int write_partial(struct summer *s, const struct err *why, struct err *e)
                      why->code != EX_TEMPFAIL && s->sum.ledger.n_overlapping ? LEDGER_LEFT_OUT : "");
     if (coverage_n_runs(&s->sum.ledger.coverage) == 0) /* no input */
         return fd_close_stdout(e);
-    bool any = s->sum.ledger.coverage.rules.len > 0; /* if not: runs were seen, but no complete batch and no promise */
+    /* Without rules, runs were seen, but no complete batch and no promise. */
+    bool any = s->sum.ledger.coverage.rules.len > 0;
     s->out.len = 0;
     if (ledger_put_failures(&s->sum.ledger, &s->out, e) ||
         (!any && coverage_put_seen(&s->sum.ledger.coverage, &s->out, e)) ||
-        record_write(1, "standard output", &s->out, e)) /* the failures first: without them there is no sum */
+        record_write(1, "standard output", &s->out, e)) /* failures come first, and may be all there is */
         return -1;
     return any ? write_sum(s, false, e) : fd_close_stdout(e);
 }

@@ -66,7 +66,8 @@ int main(int argc, char **argv)
 {
     static struct err e;
     static char text[ERR_TEXT];
-    signal(SIGUSR1, SIG_IGN); /* it asks for progress, and must not end a command that does not report it, or not yet */
+    /* SIGUSR1 asks for progress, and must not end a command that does not report any or has not set its handler yet. */
+    signal(SIGUSR1, SIG_IGN);
     script_note_streams();
     fd_prepare();
     int status = installed_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);

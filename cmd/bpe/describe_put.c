@@ -19,7 +19,7 @@ struct list {
     uint32_t id[DESCRIBE_TOP];
 };
 
-/* Decides between tokens that are equal otherwise, by their bytes. */
+/* Breaks ties between tokens, by their bytes. */
 static bool is_less(const struct describe_model *m, uint32_t a, uint32_t b)
 {
     const struct model_token *x = &m->model.token[a], *y = &m->model.token[b];

@@ -1,8 +1,8 @@
-/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text. As many pairs of processes as
- * jobs run at a time: one reads parts, and a bpe-encode holds the ids of each part until it is its turn.
+/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text. For each job, a pair of
+ * processes runs: one reads parts, and a bpe-encode encodes them and holds the ids of each part until its turn comes.
  *
- * With 2 jobs, the first pair has parts 0, 2, 4, ..., each through its own pipe. A process takes long to start, so
- * it has several parts; each part is small, so that few ids are held and the pairs end at about the same time. (A
+ * With 2 jobs, the first pair has parts 0, 2, 4, ..., each through its own pipe. A process takes a long time to start,
+ * so it has several parts; each part is small, so that few ids are held and the pairs end at about the same time. (A
  * single reader for all would keep the others waiting while it starts, and be too slow for many cores.)
  */
 #include "bpe/encode.h"

@@ -35,8 +35,8 @@ struct measure {
 };
 
 /* The names by which a program opens its files: descriptors from JOB_FIRST_MORE on. bpe-chunk sends the text of a file
- * named /dev/fd/N by value, because each process has a different one. Here bpe-count has the same descriptors, and is
- * to read the part as any other file, so the names are spelled differently. */
+ * named /dev/fd/N by value, because each process has a different one. Here bpe-count has the same descriptors, and must
+ * read the part like any other file, so the names are spelled differently. */
 static const char *const names[JOB_MORE] = {"/dev/./fd/4", "/dev/./fd/5", "/dev/./fd/6",  "/dev/./fd/7",
                                             "/dev/./fd/8", "/dev/./fd/9", "/dev/./fd/10", "/dev/./fd/11"};
 
@@ -57,8 +57,8 @@ static uint64_t line_begin(int fd, uint64_t line)
     return 0;
 }
 
-/* Translates a message that names a program's first file: if that is a part of the sample, puts the name of the FILE
- * and the byte of its text. */
+/* Translates a message that names a program's first file: if that is a part of the sample, replaces its name and
+ * position with the name of the original FILE and the position in its text. */
 static int put_origin(const struct measure *m, int first, const char *line, struct buf *to, struct err *e)
 {
     const char *at = strstr(line, names[0]), *name = NULL;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TABLE ((512 << 20) / 3.0) /* bpe-count's table when it writes out its counts: untouched slots take none */
+#define TABLE ((512 << 20) / 3.0) /* bytes of bpe-count's table when it writes its counts; unused slots are free */
 #define BY_BYTE 0.6               /* least part of the time of counting that depends on bytes */
 enum { TASK = 256 << 20, TASKS = 20000 }; /* bytes of text in a task, at least; number of tasks, at most */
 

@@ -128,8 +128,7 @@ static int run(struct job *j, struct err *e)
     return status;
 }
 
-/* --check, --list and --convert need no text: bpe-shard replaces this process. To repeat a --convert is not an error.
- */
+/* --check, --list and --convert need no text: bpe-shard replaces this process. Repeating --convert is not an error. */
 static int become_shard(bool converts, struct err *e)
 {
     static char name[] = "bpe-shard", resume[] = "--resume";
@@ -235,7 +234,7 @@ static int check(struct err *e)
     return 0;
 }
 
-#define GOES_ON ": leave it out; bpe shard resumes automatically"
+#define RESUME_IS_AUTOMATIC ": leave it out; bpe shard resumes automatically"
 
 static const struct option_row rows[] = {
     {'m', "model", "MODEL", "the model, as for bpe-encode", OPTION_TO(TEXT, struct shard, model)},
@@ -245,9 +244,9 @@ static const struct option_row rows[] = {
     COMMAND_PARQUET(struct shard, common),
     COMMAND_PROGRESS(struct shard, common),
     SOURCE_ID(struct shard, id),
-    {0, "resume", NULL, "--resume" GOES_ON, .kind = OPTION_REFUSED},
-    {0, "missing", "FILE", "--missing" GOES_ON, .kind = OPTION_REFUSED},
-    {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},
+    {0, "resume", NULL, "--resume" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
+    {0, "missing", "FILE", "--missing" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
+    {0, "only", "FILE", "--only" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
     COMMAND_BY_MODEL,
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,

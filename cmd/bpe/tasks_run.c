@@ -168,7 +168,7 @@ static int do_tasks(struct err *e)
 static int do_asked(struct err *e)
 {
     struct work *w = &self.tasks.work;
-    if (self.n_files == 1) /* from an empty list of tasks that are left */
+    if (self.n_files == 1) /* no TASK, as when a script passes on an empty list from `tasks todo` */
         return number_left() ? err_set(e, EX_USAGE, "missing TASK; bpe tasks todo lists the tasks") : 0;
     self.asked = calloc(w->n_parts, sizeof *self.asked);
     if (!self.asked)

@@ -126,7 +126,7 @@ int upload_ask_features(struct upload *u, struct err *e);
  */
 int upload_read_manifest(struct upload *u, struct err *e);
 
-/* Whether the manifest is another one than was read; if none was read, whether it exists. */
+/* Whether the manifest differs from the one that was read last; if none was read, whether it exists. */
 bool upload_has_new_manifest(const struct upload *u);
 
 /* Waits for a new manifest. False: none came in time. */

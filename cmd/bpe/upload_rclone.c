@@ -1,8 +1,8 @@
 /* upload_rclone.c - the part of bpe upload that runs rclone, finds out why it failed, and retries.
  *
  * rclone gets the names of files as a memory file (descriptor 4), and writes to another one. It also holds the lock of
- * the directory (descriptor 5): one that outlives a kill could overwrite a copy that the next start has verified, and
- * stop in the middle.
+ * the directory (descriptor 5), so that the next bpe upload waits for an rclone that outlives a kill. Otherwise that
+ * rclone could overwrite a verified copy, and stop in the middle.
  */
 #include "bpe/upload.h"
 

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELD_MS = 1000 };     /* how long a last line is held for the end of its process */
+enum { HELD_MS = 1000 };     /* how long a last line is held until its process ends */
 enum { PATIENCE_MS = 5000 }; /* how long a process may take to end after SIGTERM */
 
 /* ---- Signals ---- */
@@ -265,7 +265,7 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
     signal(SIGTERM, SIG_DFL); /* even if the caller ignores it */
     signal(SIGUSR1, SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int i = 0; i < s->n_more; i++) /* so that none overwrites another */
+    for (int i = 0; i < s->n_more; i++) /* move them up, so that none is overwritten */
         more[i] = fcntl(s->more[i], F_DUPFD_CLOEXEC, JOB_FIRST_MORE + JOB_MORE);
     give(s->in, 0);
     give(s->out, 1);

@@ -16,7 +16,7 @@
     }
 int monitoring_option(const char *argument, void *to, struct err *e);
 
-/* Starts and ends the printing, which job_wait does. */
+/* From the first call to the second, job_wait prints the pipelines when it is time. */
 void monitoring_begin(struct job *j);
 void monitoring_end(struct job *j);
 

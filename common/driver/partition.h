@@ -29,8 +29,8 @@ struct partition {
 int partition_read(struct partition *p, const char *path, struct err *e);
 void partition_free(struct partition *p);
 
-/* A good number of parts for processes on this machine: 1 to `max` for each job, the same for all jobs. To each process
- * all words are new, which costs as much as 10 to 20 MB of text, so a few large parts are cheaper. A part has at most
+/* A good number of parts for processes on this machine: 1 to `max` for each job, the same for all jobs. All words are
+ * new to each process, which costs as much as 10 to 20 MB of text, so a few large parts are cheaper. A part has at most
  * 512 MiB of text, unless `max` prevents that. */
 size_t partition_number(const struct partition *p, uint64_t jobs, size_t max);
 

@@ -26,7 +26,7 @@ int resume_make_directory(const char *dir, struct err *e);
  * a killed command may just be ending, which needs no message. -1: EX_OSERR. */
 int resume_lock(struct job *j, const char *dir, int fd, struct err *e);
 
-/* The same, but waits no longer than this. 1: others still hold the lock. */
+/* The same, but waits only for so many milliseconds, and prints nothing. 1: others still hold the lock. */
 int resume_try_lock(const char *dir, int fd, int milliseconds, struct err *e);
 
 /* Creates the directory, opens or creates dir/name, and locks it as resume_lock does. Returns its descriptor, which

@@ -11,7 +11,7 @@ struct scratch {
     int alive;  /* for struct job_start `also`: a process that has it open still uses the directory */
 };
 
-/* Creates a directory in TMPDIR, one at a time. Call it after job_init. -1: EX_CANTCREAT, EX_OSERR. */
+/* Creates a directory in TMPDIR; only one may exist at a time. Call it after job_init. -1: EX_CANTCREAT, EX_OSERR. */
 int scratch_open(struct scratch *s, struct err *e);
 
 /* Removes it; all processes that use it must have ended. Zeroed is fine. */

@@ -209,7 +209,7 @@ static int make_parts(struct work *w, const char *new, int *status, struct err *
         else if (alone > 0)
             rc = put_file_part(new, n_file_parts++, w->files[i], e);
         else if (alone == 0)
-            text[n_records++] = w->files[i]; /* n_records < next: overwrites no name still needed */
+            text[n_records++] = w->files[i]; /* n_records < next, so this overwrites no name still needed */
         else
             rc = -1;
     }

@@ -52,7 +52,7 @@ static time_t now(void)
 
 /* ---- Opening ---- */
 
-/* Starts to make shards, once it is known how the ids were made, and so the plan is complete. */
+/* Starts making shards. Call it once the encoding of the ids is known, because that completes the plan. */
 static int start(struct shard_pipeline *s, struct err *e)
 {
     const struct shard_pipeline_options *o = s->o;

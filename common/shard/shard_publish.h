@@ -25,7 +25,7 @@ struct full_shard {
  * step. */
 int publish_shard(struct manifest *m, const char *dir, const char *work, struct full_shard *f, struct err *e);
 
-/* Makes the names durable: syncs dir, and the directories in it that names have. */
+/* Makes the names durable: syncs dir, and those of its subdirectories that occur in names. */
 int publish_sync(const struct manifest *m, const char *dir, struct err *e);
 
 /* Deletes the remaining work files, in a DIR/.work, of a shard that the manifest on disk lists. */

@@ -99,7 +99,7 @@ static void drop(void *ctx, void *state)
     (void)state;
 }
 
-/* Nothing counts as covered, so that every batch is checked; it is dropped when it ends. */
+/* Nothing counts as covered, so that every batch is checked; a batch is dropped when it ends. */
 static bool covered(void *ctx, const struct record *rec)
 {
     (void)ctx;

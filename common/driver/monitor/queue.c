@@ -22,7 +22,7 @@ bool queue_of_pipe(pid_t reader, int fd, struct queue *q)
     struct stat st;
     int waiting = 0, capacity = 0;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)reader, fd);
-    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode)) /* now another file? opening it could do something */
+    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode)) /* opening another kind of file could have effects */
         return false;
     int own = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (own < 0)

@@ -60,8 +60,9 @@ struct report {
 /* Appends one line of JSON per pipeline. */
 int report_put_json(struct buf *out, const struct report *r, struct err *e);
 
-/* The form of the text. width: lines are cut to it, after dropping the least useful columns. height: the text has fewer
- * lines, by dropping stages and pipelines, with a note. 0: no limit. bold: prints the verdict in bold. */
+/* The form of the text. width: lines are cut to it, after dropping the least useful columns. height: the text is kept
+ * below this number of lines by dropping stages and pipelines, with a note. 0: no limit. bold: prints the verdict in
+ * bold. */
 struct report_form {
     size_t width, height;
     bool bold;

@@ -1,4 +1,4 @@
-/* manifest_check.c - see manifest.h: whether bpe-shard can have written a manifest. Afterwards its file names are safe
+/* manifest_check.c - see manifest.h: checks that bpe-shard could have written a manifest. Then its file names are safe
  * to use: they are those that the format defines, and do not lead out of the directory.
  */
 #include "shard/format/manifest.h"
@@ -13,7 +13,7 @@ static int wrong(const char *path, const char *name, struct err *e, const char *
     return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: %s", name, what);
 }
 
-/* Reports an error about options as one of the manifest. Returns -1. */
+/* Reports an error in options as an error in the manifest. Returns -1. */
 static int bad_plan(const char *path, const struct err *why, struct err *e)
 {
     return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its options conflict: %s", why->msg);

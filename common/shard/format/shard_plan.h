@@ -59,8 +59,8 @@ struct shard_format {
      * the same shard, and must make the same files. NULL: the data file with its header is complete. */
     int (*finish)(struct shard_build *b, struct err *e);
 
-    /* Makes the directory-wide files once all shards exist, for each manifest_has_split, test split first; may be NULL.
-     * Writes them in dir (temporary file, rename), and adds them to m->extra. */
+    /* Makes the directory-wide files of each split (manifest_has_split), test first, once all shards exist; may be
+     * NULL. Writes them in dir (temporary file, rename), and adds them to m->extra. */
     int (*finish_all)(struct manifest *m, const char *dir, struct err *e);
 
     /* Passes all documents of an open shard to its sink, and checks the format's own data (header, sizes, index):
@@ -75,7 +75,7 @@ struct shard_plan {
     enum shard_dtype dtype; /* not DTYPE_AUTO once ids are written */
     const char *name;       /* --name; NULL: the format's own. *Borrowed* */
     uint64_t shard_tokens;  /* ids in a shard; 0: one shard */
-    uint64_t test_shards;   /* --test: how many shards, the first ones, are for tests; 0: none */
+    uint64_t test_shards;   /* --test: number of leading shards that are for tests; 0: none */
     double test_fraction;   /* --test-fraction: share of the documents for tests; 0: none */
     bool shuffled;          /* --shuffle=documents */
     uint64_t seed;
@@ -95,7 +95,7 @@ uint64_t shard_plan_key(const struct shard_plan *p, const struct document *d);
  * offset; independent of shard_plan_key. */
 bool shard_plan_is_test(const struct shard_plan *p, const struct document *d);
 
-/* Whether file names can begin with it (--name). -1 with EX_USAGE. */
+/* Whether file names can begin with this name (--name). -1 with EX_USAGE. */
 int shard_plan_check_name(const char *name, struct err *e);
 
 /* Whether the options of a plan are compatible. -1 with EX_USAGE. */

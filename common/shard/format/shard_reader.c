@@ -75,7 +75,7 @@ int shard_input_get(struct shard_input *in, void *to, size_t n, uint64_t offset,
 {
     if (sum_until(in, offset, e) || shard_input_peek(in, to, n, offset, e))
         return -1;
-    uint64_t known = in->sum.bytes - offset; /* bytes of these that are summed already */
+    uint64_t known = in->sum.bytes - offset; /* how many of these bytes are already summed */
     if (known < n)
         file_sum_add(&in->sum, (unsigned char *)to + known, n - (size_t)known);
     return 0;

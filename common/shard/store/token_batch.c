@@ -88,7 +88,7 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
     return 0;
 }
 
-/* ---- All have come ---- */
+/* ---- All records have arrived ---- */
 
 int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e)
 {

@@ -16,7 +16,7 @@ struct token_block {
 };
 
 struct token_pool {
-    uint64_t limit; /* bytes: a returned block is kept only while all blocks together are within it */
+    uint64_t limit; /* bytes: a returned block is kept only if all blocks together do not exceed this */
     uint64_t used, kept;
     size_t size[2];              /* of small and large blocks */
     struct token_block *free[2]; /* owned lists */

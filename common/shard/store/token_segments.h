@@ -75,8 +75,8 @@ int token_segments_put_dirty(const struct token_segments *s, struct buf *out, st
 /* Makes those segments durable. */
 int token_segments_sync(struct token_segments *s, struct err *e);
 
-/* clean deletes all segments in which no piece waits, drop the given one. Files that cannot be deleted are left to the
- * next resume. */
+/* token_segments_clean deletes all segments in which no piece waits; token_segments_drop deletes the given one. Files
+ * that cannot be deleted are left to the next resume. */
 void token_segments_clean(struct token_segments *s);
 void token_segments_drop(struct token_segments *s, uint32_t number);
 

@@ -66,7 +66,7 @@ int token_store_commit(struct token_store *s, const struct buf *state, struct er
 /* The ledger of what is complete and what is missing, for ledger_finish and coverage_put_missing. */
 struct ledger *token_store_ledger(struct token_store *s);
 
-/* Whether token_store_next has returned all promised input. It does so if nothing is missing. */
+/* Whether token_store_next has returned all promised input, as it does in the end if nothing is missing. */
 bool token_store_at_end(struct token_store *s);
 
 #endif
