@@ -27,8 +27,8 @@ WHITE_SPACE = {*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x20
 # The value of enum ucat for each category. CJK characters (those in deepseek-v3's second regex) add 8, UCAT_CJK.
 FINER = {"P": 1, "S": 1, "M": 2, "N": 3, "Lu": 5, "Lt": 5, "Ll": 6, "Lm": 7, "Lo": 7}
 CJK = {*range(0x4E00, 0x9FA6), *range(0x3040, 0x3100)}
-# The script Han (Scripts.txt), which is not in unicodedata2: by the beginnings of names, and the other characters, which
-# are iteration and closing marks, numbers, and old and Vietnamese marks.
+# The script Han (Scripts.txt), which is not in unicodedata2: the prefixes of its characters' names, and its other characters
+# (iteration and closing marks, numbers, and old and Vietnamese marks).
 HAN_NAMES = "CJK UNIFIED IDEOGRAPH-", "CJK COMPATIBILITY IDEOGRAPH-", "CJK RADICAL ", "KANGXI RADICAL "
 HAN_OTHERS = {0x3005, 0x3007, *range(0x3021, 0x302A), *range(0x3038, 0x303C), *range(0x16FE2, 0x16FE4), *range(0x16FF0, 0x16FF2)}
 N_HAN = 99030

@@ -62,7 +62,8 @@ bool source_options_word_form(const char *word);
 /* Converts the options to a reading; *r borrows from o. -1 with EX_USAGE: they cannot be combined. */
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e);
 
-/* The name of an option that was given and affects how sources are read, not only which; NULL: none. */
+/* The name of an option that was given and affects how sources are read, not only which sources are read; NULL:
+ * none. */
 const char *source_options_given(const struct source_options *o);
 
 /* Checks that these options can be combined, and with the FILEs. named: FILEs were given on the command line. */

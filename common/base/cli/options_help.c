@@ -62,7 +62,7 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
 
 /* ---- Names without help ---- */
 
-/* In columns: the names in a line, and the indent of all lines except the first. */
+/* The maximum width of the names in a line, and the indent of all lines except the first, in columns. */
 enum { NAMES_MAX = 80, NAMES_INDENT = 13 };
 
 /* Appends a space and a word, or a new line and the word if it does not fit. */

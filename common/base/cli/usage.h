@@ -1,5 +1,6 @@
-/* usage.h - the command line of a program: its options, and which of them can be combined. It is constant and separate
- * from the program's work, so a program that starts another one can check the other's options and show its help.
+/* usage.h - the command line of a program: its options, and which of them can be combined. This description is constant
+ * and separate from the program's work, so a program that starts another one can check the other's options and show its
+ * help.
  */
 #ifndef BPE_BASE_CLI_USAGE_H
 #define BPE_BASE_CLI_USAGE_H

@@ -261,7 +261,7 @@ static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
     return (ptrdiff_t)have;
 }
 
-/* Adds to an error in compressed data where it was found: the offset in the file, and that in the decompressed text. */
+/* Adds the position to an error in compressed data: the offset in the file, and that in the decompressed text. */
 static int bad_data(const struct input *in, const struct err *why, struct err *e)
 {
     if (fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, e))

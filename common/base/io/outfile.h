@@ -1,6 +1,6 @@
 /* outfile.h - an output file that appears under its name only when it is complete: it is written to a temporary file in
  * the same directory, PATH.bpe-N.tmp, synced and renamed. A signal that ends the process (except SIGKILL) removes the
- * temporary file. The next process that writes PATH reuses a file left by SIGKILL; a living process keeps its own
+ * temporary file. The next process that writes PATH reuses a file left by SIGKILL; a running process keeps its own file
  * locked. For a symbolic link, this applies to its target. Anything but a regular file is opened and written directly,
  * and so is a named descriptor (/dev/stdout). Do not copy the struct between open and commit or drop.
  */
@@ -29,8 +29,8 @@ int outfile_note(struct outfile *o, const char *path, struct err *e);
  * removed. */
 int outfile_commit(struct outfile *o, size_t n, struct err *e);
 
-/* Sets a function (async-signal-safe) that is called before a signal from outside, unless ignored, removes the
- * temporary files and ends the process. A forked process calls outfile_signals_default before exec to undo this. */
+/* Sets a function (async-signal-safe) to call when a signal from outside is about to end the process, before the
+ * temporary files are removed. A forked process calls outfile_signals_default before exec to undo this. */
 void outfile_at_signal(void (*first)(void));
 void outfile_signals_default(void);
 

@@ -12,7 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { LONG = 512 /* bytes from which on wider vectors are faster */ };
+enum { LONG = 512 /* length in bytes from which wider vectors are faster */ };
 
 #ifdef __x86_64__
 /* Whether to hash n bytes with AVX2. */
