@@ -250,8 +250,8 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
                          f->name);
 }
 
-/* Reads the text of a piece of compressed frames, if it has any. Places in the text count from the first frame, which
- * messages name. */
+/* Reads the text of a piece of compressed frames, if it has any. Offsets in the text count from the first frame;
+ * messages name that frame. */
 static int read_frame_text(struct open_piece *o, const struct range_source *f, struct frame_text *t, struct err *e)
 {
     char name[sizeof f->name + 60];
@@ -267,7 +267,7 @@ static int read_frame_text(struct open_piece *o, const struct range_source *f, s
     return rc;
 }
 
-/* Reads one piece of a compressed file. The place of a failure counts compressed bytes. */
+/* Reads one piece of a compressed file. The offset of a failure is in compressed bytes. */
 static int read_frames(struct open_piece *o, const struct range_source *f, struct err *e)
 {
     struct frame_text text;

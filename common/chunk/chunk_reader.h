@@ -52,7 +52,7 @@ struct chunk_reader {
     struct chunk_run *runs; /* hash table by id, owned */
     struct buf window, before;
     /* The reader's position, for failures. */
-    const unsigned char *run; /* NULL: not known, and so neither is what was lost */
+    const unsigned char *run; /* NULL: unknown; then it is also unknown what was lost */
     uint64_t source, offset;  /* UINT64_MAX: not known */
     struct err passed;        /* the first failure that was read; code 0: none */
 };

@@ -40,8 +40,8 @@ int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e);
 /* Writes the promise: the list of all sources with their sizes, in records of one write(2) each. */
 int chunk_writer_promise(struct chunk_writer *w, struct err *e);
 
-/* Marks the text sent of a source as possibly wrong: the failure record then cannot be made up for by a later success,
- * and explains errors that others find in that text. */
+/* Marks the text sent from a source as possibly wrong: the failure record then cannot be made up for by a later
+ * success, and explains errors that others find in that text. */
 void chunk_writer_doubt(struct chunk_writer *w, size_t source);
 
 /* Tries to write a failure record with the error e. */

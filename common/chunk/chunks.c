@@ -49,7 +49,7 @@ static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* Sets *cut to the first place to cut at or after *at and before `end`, 0 if none is found within about REACH bytes,
+/* Sets *cut to the first split point at or after *at and before `end`, or 0 if none is found within about REACH bytes,
  * and moves *at to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes. Where
  * there is one (FORM_NUL), or if the file system were wrong about a hole, the result would only be a later cut. */
 static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,

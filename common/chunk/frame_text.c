@@ -4,7 +4,7 @@
  * not exactly that of its frames: its ends are moved to where text may be cut (input/cut.h). Let B be a border between
  * two frames, as a place in the text, and
  *
- *     cut(B) = the first place to cut at or after B + MARGIN, or the end of all text if there is none
+ *     cut(B) = the first split point at or after B + MARGIN, or the end of all text if there is none
  *     cut(0) = 0, cut(end of the file) = end of all text
  *
  * where MARGIN is the number of bytes before a place that decide whether text may be cut there (special_set.before). A
@@ -12,8 +12,8 @@
  *
  * Every byte is in exactly one piece. Whether a local cutter may cut at a place depends on the MARGIN bytes before it
  * (the first of which cannot be part of a special token that ends there) and on text after it. So a worker that begins
- * to read at or before B knows all places to cut from B + MARGIN on, and all workers agree on them: cut(B) = min {p in
- * P: p >= B + MARGIN}, where P is the set of all places to cut in the whole text. For borders B <= C, this gives cut(B)
+ * to read at or before B knows all split points from B + MARGIN on, and all workers agree on them: cut(B) = min {p in
+ * P: p >= B + MARGIN}, where P is the set of all split points in the whole text. For borders B <= C, this gives cut(B)
  * <= cut(C), so the pieces of a list of borders that begins with 0 and ends with the end of the file tile the text.
  * This holds for any list of borders, so pieces may be joined or divided at borders when part of a run is repeated.
  *
@@ -21,7 +21,7 @@
  * a local cutter, no two occurrences overlap, and none contains a newline before a letter. White space that a token at
  * a later place may take cannot begin there either: a letter, or a token that takes none, is in between.)
  *
- * A piece is empty if cut(B) = cut(C), that is, if there is no place to cut before C + MARGIN. The text of its frames
+ * A piece is empty if cut(B) = cut(C), that is, if there is no split point before C + MARGIN. The text of its frames
  * then belongs to the last piece before it that is not empty, whose worker reads as many frames as necessary. Time
  * remains linear: a frame is decompressed by the worker of its own piece; by the worker of the piece that has its text,
  * if that is another; and, only right after a border, by the worker of an empty piece, which looks at MARGIN bytes
@@ -76,8 +76,8 @@ static void drop(struct frame_text *t, size_t n)
     t->at += n;
 }
 
-/* Returns the first place to cut in the window from *from on; 0 if there is none yet: *from is then moved to the first
- * place that needs more text to decide. */
+/* Returns the first split point in the window from *from on, or 0 if there is none yet: *from is then moved to the
+ * first position that needs more text to decide. */
 static size_t find_cut(const struct frame_text *t, size_t *from)
 {
     const struct buf *b = t->space;
@@ -170,7 +170,7 @@ static int pass_beyond(struct frame_text *t, size_t *from, window_fn *use, void 
     return 0;
 }
 
-/* The first place that may be cut(end), as an offset in the window. */
+/* The first position that may be cut(end), as an offset in the window. */
 static size_t after_border(const struct frame_text *t)
 {
     return (size_t)(t->border + margin(t) - t->at);

@@ -226,8 +226,8 @@ static int match_source(struct source *s, size_t number, struct source_list *kno
     return intervals_add(&s->wanted, 0, UINT64_MAX, e); /* nothing of it has arrived */
 }
 
-/* Whether the run sent the text of files that it could have sent by reference, so that it did so for all files. (The
- * text of a single compressed file is usually sent anyway.) */
+/* Whether the run sent by value some files that it could have sent by reference; if so, it sent all files by value. (A
+ * single compressed file is usually sent by value anyway.) */
 static bool was_inline(const struct source_list *known, const struct source_list *now)
 {
     size_t n_compressed = 0;

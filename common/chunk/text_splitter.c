@@ -51,8 +51,8 @@ static int fill_window(struct text_splitter *t, size_t source, struct input *in,
     return 0;
 }
 
-/* Returns the end of the piece that begins the window: the next place where a wanted range begins or ends, which were
- * cuts when the source was first read; else the last place to cut in (low .. high]. 0: there is none. */
+/* Returns the end of the piece that begins the window: the next position where a wanted range begins or ends (a
+ * cut when the source was first read); else the last split point in (low .. high]. 0: there is none. */
 static size_t find_end(const struct text_splitter *t, const struct source *s, uint64_t offset, size_t block, size_t low,
                        size_t high, bool ended)
 {
@@ -64,7 +64,7 @@ static size_t find_end(const struct text_splitter *t, const struct source *s, ui
 }
 
 /* Fills the window and finds the end of its first piece. *n is 0 if the whole window is the last piece. A long stretch
- * without a place to cut is searched again in a window of twice the length. */
+ * without a split point is searched again in a window of twice the length. */
 static int next_piece(struct text_splitter *t, size_t source, struct input *in, uint64_t offset, size_t block,
                       bool *ended, size_t *n, struct err *e)
 {

@@ -32,7 +32,7 @@ struct text_splitter {
 };
 
 /* Reads a source and writes its pieces, of about `block` bytes. Sets the size of a source by value. -1: EX_DATAERR if
- * the size has changed, or a very long text has no place to cut; or a read or write error. */
+ * the size has changed, or a very long text has no split point; or a read or write error. */
 int text_splitter_split(struct text_splitter *t, size_t source, struct input *in, size_t block, struct err *e);
 
 #endif

@@ -50,7 +50,7 @@ static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, s
     return special_cut_after(c->special, p, n, at, final);
 }
 
-/* The last place to cut in p(lo .. hi], for any cutter, by following the matches from the start of the piece. */
+/* The last split point in p(lo .. hi], for any cutter, by following the matches from the start of the piece. */
 static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi,
                                bool final)
 {

@@ -1,9 +1,10 @@
-/* cut.h - finds where a source may be cut into pieces so that counting them separately gives the same result:
+/* cut.h - finds split points: where a source may be cut into pieces so that counting them separately gives the same
+ * result:
  *
  *   - in plain text, right after a special token; else after the byte that ends a document (a newline in JSON Lines, a
  *     NUL);
- *   - where the form's last_cut finds a place (between WARC records). It searches from the start of a piece, so a file
- *     by reference is one piece;
+ *   - where the form's last_cut finds a split point (between WARC records). It searches from the start of a piece, so a
+ *     file by reference is one piece;
  *   - inside a document, if the pattern allows it (pattern.h: cut_inside): between 0x0A and a letter, where no special
  *     token begins. The left piece is then scanned as if followed by a letter (TEXT_LETTER). scan_*.c prove this for
  *     the plain scanner of each pattern; tests show that the vector scanners are equal to the plain ones.
@@ -15,13 +16,13 @@
  *   - Special tokens: no match crosses a cut. Either no two tokens overlap, so each is recognized from the text around
  *     it, or matches are followed from the start of the piece. There is no cut where a token begins, only after it: the
  *     text before the token ends a document, which TEXT_LETTER would contradict.
- *   - Flags of special tokens: white space that a token takes is in the token's piece. White space before a token
- *     is, because there is no cut between 0x0A and a letter with which a token begins. White space after a token is,
- *     because there is no cut inside or right before that space, nor where it is too long to decide
- *     (special_takes_space). A cut separates a token that must be a single word from the text after it only where the
- *     token ends with 0x0A and a letter follows. Such a string is not a token, in the whole text or in the left piece
- *     (TEXT_LETTER). A piece begins like a text, not after a word character: the character before it is 0x0A, or the
- *     last one of a token, which is then not a word character (ends_piece).
+ *   - Flags of special tokens: white space that a token takes is in the token's piece. Before a token, there is no cut
+ *     between 0x0A and a letter with which a token begins. After a token, there is no cut inside or right before that
+ *     space, nor where it is too long to decide (special_takes_space). A cut separates a token that must be a single
+ *     word from the text after it only where the token ends with 0x0A and a letter follows. There the token is not
+ *     recognized, either in the whole text or in the left piece (TEXT_LETTER). A piece begins like a text, not after a
+ *     word character: the character before it is 0x0A, or the last one of a token, which is then not a word character
+ *     (ends_piece).
  *   - Normalizers: NFC never acts across a place between 0x0A and a letter, because 0x0A composes with nothing and
  *     letters are not reordered; and the normal form of a letter begins with a letter (nfc_test.c tries all letters).
  *     So a letter still follows the left piece. For tokens found in normalized text, see special_keeps_lines.
@@ -57,14 +58,14 @@ bool cut_is_local(const struct cutter *c);
  * (last_cut). */
 bool cut_takes_files(const struct cutter *c);
 
-/* Returns the last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is the
- * text known so far (hi <= n); final: the source ends at n. The end of the source is not a cut. */
+/* Returns the last split point in p(lo .. hi], or 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is
+ * the text known so far (hi <= n); final: the source ends at n. The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
-/* Returns the first place to cut in p[from .. n), from > 0, 0 if there is none. For local cutters, and for those with a
- * last_cut, where it is always 0. p[0 .. from) should have special->before bytes, or begin at the source's start:
- * tokens that begin before p are not seen. Text after p[0 .. n) cannot change which places up to n - special->after are
- * cuts. */
+/* Returns the first split point in p[from .. n), from > 0, or 0 if there is none. For local cutters, and for those with
+ * a last_cut, where the result is always 0. p[0 .. from) should have special->before bytes, or begin at the source's
+ * start: tokens that begin before p are not seen. Text after p[0 .. n) cannot change which positions up to n -
+ * special->after are split points. */
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
 
 #endif

@@ -125,7 +125,7 @@ static bool is_arrow_stream(const unsigned char *p, size_t n)
 }
 
 /* Text, most of it ASCII, in characters of `width` bytes: the byte at `place` of each is not NUL, and three quarters of
- * the others are. */
+ * the other bytes are NUL. */
 static bool is_wide(const unsigned char *p, size_t n, size_t width, size_t place)
 {
     enum { LEN_MIN = 16 };

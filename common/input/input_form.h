@@ -1,6 +1,6 @@
 /* input_form.h - input forms (the input formats of the manual): how documents are stored in the bytes of a source. A
- * form is a file with a struct input_form, and a row in the table below, from which options, records, manifests and
- * messages take it.
+ * form is a file with a struct input_form, and a row in the table below, which options, records, manifests and messages
+ * use.
  */
 #ifndef BPE_INPUT_INPUT_FORM_H
 #define BPE_INPUT_INPUT_FORM_H
@@ -48,7 +48,7 @@ struct input_form {
     bool any_start;   /* a source may begin with any bytes, so they are not checked for being text */
     enum input_place place;
     int end; /* the byte that ends a document; the source may be cut only after it; -1: see last_cut */
-    /* For a form whose cuts cannot be recognized from the text around them: returns the last place to cut in p(lo ..
+    /* For a form whose cuts cannot be recognized from the text around them: returns the last split point in p(lo ..
      * hi], where p[0 .. n) begins with a piece; 0: there is none. A file by reference is then one piece, and a
      * compressed file is not cut. NULL: cuts are after `end` or, if that is -1, as in plain text (cut.h). */
     size_t (*last_cut)(const unsigned char *p, size_t n, size_t lo, size_t hi);

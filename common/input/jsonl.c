@@ -110,8 +110,8 @@ size_t jsonl_mark_invalid(struct buf *text, size_t from, bool whole)
 
 /* ---- The field ---- */
 
-/* Whether a key means this name; `start` holds as much of the key as must be compared. An invalid name matches no key.
- * */
+/* Whether a key, once decoded, equals this name; `start` holds as much of the key as must be compared. An invalid name
+ * matches no key. */
 static bool means(const struct json_place *key, struct str start, struct str name)
 {
     if (key->end - key->begin != start.len)

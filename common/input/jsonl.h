@@ -20,7 +20,7 @@ struct jsonl {        /* zeroed except for field, is_id and invalid */
                    as written, or empty if there is neither; another value is an error */
     enum invalid_policy invalid;
     bool strange; /* the value at the field is not a string, number or null */
-    bool lacks;   /* the last line is JSON without a possible text at the field: no key, an array or an object */
+    bool lacks;   /* the last line is JSON, but the field is missing, or its value is an array or object */
     struct json_reader reader;
     const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not chosen yet */
     struct buf line, text; /* the line without its invalid bytes; the text, if it cannot be borrowed from the line */

@@ -119,8 +119,8 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
         uint64_t until = b.ends | b.cut, kept = b.kept & ((until & -until) - 1);
         _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, b.text));
         to += (size_t)_mm_popcnt_u64(kept);
-        if (!until) { /* a separate path, so that the next block does not wait for the masks of this one: saves 6 % of
-                         counting */
+        if (!until) { /* a separate path, so that the next block does not wait for the masks of this one: saves 6% of
+                         the time to count */
             p += 64;
             continue;
         }

@@ -43,7 +43,7 @@ extern const unsigned char jsonl_digit[256];
  * returns their end; NULL: not such an escape, or a lone surrogate. */
 unsigned char *jsonl_unescape_u(unsigned char *to, const unsigned char **p);
 
-/* Whether a key written with escapes, all of which are valid, means this name, which is valid UTF-8. */
+/* Whether a key written with escapes, all of which are valid, decodes to this name, which is valid UTF-8. */
 bool jsonl_key_means(struct str written, struct str name);
 
 /* The name that begins at `at` in the field and ends at a dot or the field's end. */

@@ -26,7 +26,7 @@ struct reading {
     enum form form;
     struct str field;    /* FORM_JSONL: "a.b" is b in the object a; borrowed */
     bool skip_bad_lines; /* --on-error=skip */
-    struct str id;       /* --id: FORM_JSONL: the field with the document's id; empty: none. Borrowed */
+    struct str id;       /* --id, for FORM_JSONL: the field with the document's id; empty: none; borrowed */
 };
 
 /* Writes to an empty buffer, for messages, the options that differ from a zeroed reading, like "jsonl=text id=url

@@ -101,7 +101,7 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
         if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) || put_words_head(b, WORDS_WHOLE, e))
             return -1;
     }
-    /* The whole record was reserved when it was begun. */
+    /* Room for the whole record was reserved when it was begun. */
     b->payload.len = (size_t)(pretoken_put(b->payload.p + b->payload.len, w) - b->payload.p);
     return 0;
 }

@@ -90,12 +90,12 @@ struct coverage_gap {
 struct coverage_gap coverage_missing(const struct coverage *c);
 
 /* coverage_put_missing appends range records for all missing ranges, so that they can be counted again;
- * coverage_put_runs the runs with their covered ranges, for batch_end, and sets *n_runs to their number;
- * coverage_put_promises the promises of incomplete runs.
+ * coverage_put_runs appends the runs with their covered ranges, for batch_end, and sets *n_runs to their number;
+ * coverage_put_promises appends the promises of incomplete runs.
  *
- * If the promise has not come (then only batches of tokens name sources), a range whose file has size and end
- * UINT64_MAX is the rest of a source and, for the last source of the list, all sources after it, too. An unknown source
- * among known ones has an empty name. */
+ * If the promise has not come, sources are known only from batches of tokens. A range whose end and file size are
+ * UINT64_MAX then stands for the rest of its source and, if that is the last one in the list, for all sources after it
+ * as well. An unknown source among known ones has an empty name. */
 int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *e);
 int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e);
 int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e);

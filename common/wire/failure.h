@@ -11,7 +11,7 @@
 #define FAILURE_NOWHERE UINT64_MAX /* a source or an offset that is not known */
 
 struct failure {
-    const unsigned char *run; /* ID_LEN bytes; all zero: not known, and so neither is what was lost */
+    const unsigned char *run; /* ID_LEN bytes; all zero: unknown; then it is also unknown what was lost */
     uint64_t source, offset;  /* where it failed, or FAILURE_NOWHERE */
     uint64_t code;            /* exit status */
     struct str msg;

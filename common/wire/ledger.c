@@ -244,7 +244,7 @@ int ledger_sweep(struct ledger *l, struct err *e)
 
 /* ---- Failures ---- */
 
-/* Whether it names a source but no run (chunk_writer_doubt): text of that source may have been sent wrong, which
+/* Whether it names a source but no run (chunk_writer_doubt): the text sent from that source may be wrong, which
  * explains all other errors found in it. */
 static bool is_of_source(const struct ledger_failure *f)
 {

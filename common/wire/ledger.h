@@ -83,7 +83,8 @@ struct ledger_state {
 };
 struct ledger_state ledger_now(const struct ledger *l);
 
-/* Whether records have come since `then`, but all of them had been counted before, so none counts or still may.
+/* Whether records have come since `then`, but all of them had been counted before, so none of them counts or
+ * may still count.
  * Not for content with `covered` (struct ledger_content). */
 bool ledger_all_again(const struct ledger *l, const struct ledger_state *then);
 

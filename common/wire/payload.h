@@ -82,7 +82,7 @@ enum source_access {
 enum { ACCESS_RATIO = 3 };
 uint64_t access_text(enum source_access access, uint64_t len);
 
-/* The description of a source in promises, in range records, and at the end of batches that have text of it. */
+/* The description of a source in promises, in range records, and at the end of batches that contain text from it. */
 struct source_facts {
     uint64_t number; /* in its run; a promise lists the sources in this order */
     struct str name;

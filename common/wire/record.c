@@ -137,8 +137,8 @@ static bool is_cut(const struct record_reader *r)
     return r->ended || (r->data.len > r->pos && input_message_ended(r->in));
 }
 
-/* Makes data.p[pos .. pos + want) available, or all bytes until is_cut holds. COBS_PAD bytes after data.len may
- * always be read. */
+/* Makes data.p[pos .. pos + want) available, or as many of these bytes as come before is_cut holds. COBS_PAD bytes
+ * after data.len may always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
     while (r->data.len - r->pos < want && !is_cut(r)) {
