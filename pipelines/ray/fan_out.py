@@ -50,7 +50,7 @@ usage: fan_out.py [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=
 Runs COMMAND on a Ray cluster with records from standard input, and writes its output to standard output.
 {engine.HELP}      --send=FILE        send this file, or directory of a model, to the machines; FILE is an ARGUMENT
       --each             run COMMAND for each line of standard input, as its last ARGUMENT
-  -h, --help             this text
+  -h, --help             show this help
 """
 F_SETPIPE_SZ = 1031
 MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")

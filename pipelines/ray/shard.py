@@ -25,7 +25,7 @@ Encodes FILEs on the machines of a Ray cluster, and makes shards in DIR.
       --upload=REMOTE:PATH  copy finished shards to REMOTE:PATH: see bpe upload
       --continue         resume where the command was interrupted; this is also the default
       --text=DIR         with --parquet: let the machines write the text of FILEs to DIR first
-{engine.HELP}  -h, --help             this text
+{engine.HELP}  -h, --help             show this help
 {all_other_options("shard")}"""
 
 

@@ -18,7 +18,7 @@ Runs the tasks of bpe tasks in DIR that have no result on a Ray cluster whose ma
       --num-cpus=N       CPUs of a cluster that is started on this machine (default: all cores)
       --in-flight=N      tasks at a time (default: 2 per CPU)
       --retries=N        run a lost task again up to N times (default 5)
-  -h, --help             this text
+  -h, --help             show this help
 """
 
 

@@ -14,7 +14,7 @@ USAGE = f"""\
 usage: bpe ray train -v N [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                      [--unit=MB] [--retries=N] [OPTION]... [FILE]...
 Trains a tokenizer on FILEs; counts on the machines of a Ray cluster.
-{engine.HELP}  -h, --help             this text
+{engine.HELP}  -h, --help             show this help
 {command.all_other_options("train")}"""
 
 

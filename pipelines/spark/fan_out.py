@@ -39,7 +39,7 @@ JOBS = 2  # at the same time: the second has work for executors that are idle at
 USAGE = f"""\
 usage: fan_out.py [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] COMMAND [ARGUMENT]...
 Passes records of bpe-chunk, from standard input, to COMMANDs on a Spark cluster, and writes their output.
-{launch.OPTIONS}  -h, --help        this text
+{launch.OPTIONS}  -h, --help        show this help
 """
 
 

@@ -18,7 +18,7 @@ OPTIONS = """\
 USAGE = f"""\
 usage: bpe spark {{command}} [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] [OPTION]... [FILE]...
 Like bpe {{command}}, but the executors of a Spark cluster do the work: see bpe-engines(7).
-{OPTIONS}  -h, --help        this text
+{OPTIONS}  -h, --help        show this help
 {{others}}"""
 
 

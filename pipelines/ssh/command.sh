@@ -19,7 +19,7 @@ text.
                         machine; each with JOBS jobs at the same time (default: one per core)
       --retries=N       start each job up to N times (default 3), on different hosts if possible
       --ssh=COMMAND     the command that starts ssh (default ssh)
-  -h, --help            this text
+  -h, --help            show this help
 All other OPTIONs are those of bpe $name (see its --help), except $refused.
 END
 }

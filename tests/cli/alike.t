@@ -38,7 +38,7 @@ for p in $programs; do
         # shellcheck disable=SC2086
         "$p" $help >help.out 2>help.err
         is "$? $(wc -c <help.err)" "0 0" "$p $help: goes to standard output"
-        like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *this text"$'\n'"      --version          *version" \
+        like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *show this help"$'\n'"      --version          *show the version" \
             "  and begins with the usage"
     done
     is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"

@@ -280,8 +280,8 @@ static void test_help(void)
                                  "      --from=WHERE       words from a function\n"
                                  "      --special-first    first\n"
                                  "      --special-last     last\n"
-                                 "  -h, --help             this text\n"
-                                 "      --version          version\n";
+                                 "  -h, --help             show this help\n"
+                                 "      --version          show the version\n";
     static const struct option_row wide[] = {
         {0, "max-token-length", "N", "wide", OPTION_TO(COUNT, struct settings, count)},
         {0, "no-name-is-as-long-as-this", NULL, "this is not", .kind = OPTION_REFUSED},
@@ -296,7 +296,8 @@ static void test_help(void)
            "the text of --help");
     out.len = 0;
     tap_ok(options_put_help(&out, wide, &e) == 0 && buf_put_byte(&out, '\0', &e) == 0 &&
-               strstr((const char *)out.p, "      --max-token-length=N  wide\n  -h, --help                this text\n"),
+               strstr((const char *)out.p,
+                      "      --max-token-length=N  wide\n  -h, --help                show this help\n"),
            "the column of descriptions depends on the longest option");
     buf_free(&out);
 }

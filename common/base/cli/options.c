@@ -17,12 +17,12 @@
 /* ---- Looking up options ---- */
 
 const struct option_row options_every[] = {
-    {'h', "help", NULL, "this text", .kind = OPTION_FLAG},
-    {0, "version", NULL, "version", .kind = OPTION_FLAG},
+    {'h', "help", NULL, "show this help", .kind = OPTION_FLAG},
+    {0, "version", NULL, "show the version", .kind = OPTION_FLAG},
     {0},
 };
 
-enum { NAME_MAX = 64 }; /* bytes of a long name; no name is nearly as long */
+enum { NAME_MAX = 64 }; /* bytes of a long name; all names are much shorter */
 
 struct command_line {
     const struct option_set *sets;
@@ -93,8 +93,8 @@ static const struct option_row *row_of_name(const struct command_line *l, const 
     return r;
 }
 
-/* The row whose name begins with `prefix`. NULL with an error: the prefix is ambiguous; NULL without one: there is no
- * such name. A refused option matches only if no other option does. */
+/* The row whose name begins with `prefix`. NULL: no name does or, if *e is set, several do. A refused option matches
+ * only if no other option does. */
 static const struct option_row *row_of_prefix(const struct command_line *l, const char *word, const char *prefix,
                                               struct err *e)
 {
@@ -451,7 +451,7 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
         }
         if (!is_last)
             next = read_word(&l, e);
-        while (begin < l.next) /* moves them to the front, over FILEs that `files` holds */
+        while (begin < l.next) /* moves the words to the front, overwriting FILEs, which `files` holds */
             argv[n_options++] = argv[begin++];
         while (is_last && l.next < argc)
             files[n_files++] = argv[l.next++];
