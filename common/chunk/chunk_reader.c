@@ -255,7 +255,7 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
 static int read_frame_text(struct open_piece *o, const struct range_source *f, struct frame_text *t, struct err *e)
 {
     char name[sizeof f->name + 60];
-    snprintf(name, sizeof name, t->begin ? "%s: text from byte %llu of the file on" : "%s", f->name,
+    snprintf(name, sizeof name, t->begin ? "%s: text that starts at byte %llu of the file" : "%s", f->name,
              (unsigned long long)t->begin);
     o->piece.before = t->before;
     o->doc = (struct doc_piece){.name = name, .first_line = t->n_lines + 1};

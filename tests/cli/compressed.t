@@ -211,7 +211,7 @@ flipped_frame() {
     pieces -b 60 z.gz | tr ' ' , | tr , '\n' | sed 's/+.*//' >begins
     printf '\xFF' | dd of=z.gz bs=1 seek=$(($(sed -n 3p begins) + 20)) conv=notrunc status=none
     bpe-chunk -b 60 z.gz >chunks
-    fails 65 "bpe-count: z.gz: byte [1-9]* of the file, byte [1-9]* of the text from byte $(sed -n 2p begins) of the file on: damaged gzip data (*)" \
+    fails 65 "bpe-count: z.gz: byte [1-9]* of the file, byte [1-9]* of the text that starts at byte $(sed -n 2p begins) of the file: damaged gzip data (*)" \
         bpe-count chunks
 }
 
@@ -238,7 +238,7 @@ offsets_in_text() {
     like "$(bpe-view counts)" "*# failure *source=0 offset=0 *" "failure records have the offset in the compressed file"
     made 'lib.bgzf([b"the cat\n", b"sat on\nthe ", b"\xff mat\nthe\n", b"dog\nran\n"])' >l.gz
     bpe-chunk -b 60 --no-special l.gz | bpe-count 2>err >counts
-    like "$(cat err)" "bpe-count: l.gz: text from byte [0-9]* of the file on: byte [0-9]*: invalid UTF-8 (0xFF); see --invalid" \
+    like "$(cat err)" "bpe-count: l.gz: text that starts at byte [0-9]* of the file: byte [0-9]*: invalid UTF-8 (0xFF); see --invalid" \
         "in pieces: the offset in the text from the first frame on"
 }
 
@@ -248,7 +248,7 @@ lines_in_text() {
     like "$(cat err)" "bpe-count: j.gz: line 2: no string at *" "the line number"
     made 'lib.bgzf([b"{\"text\": \"a\"}\n"] * 9 + [b"{\"text\": 1}\n"] + [b"{\"text\": \"a\"}\n"] * 3)' >j.gz
     bpe-chunk --jsonl -b 60 j.gz | bpe-count 2>err >counts
-    like "$(cat err)" "bpe-count: j.gz: text from byte * of the file on: line [1-4]: no string at *" \
+    like "$(cat err)" "bpe-count: j.gz: text that starts at byte * of the file: line [1-4]: no string at *" \
         "in pieces: the line number from the first frame on"
 }
 
@@ -262,7 +262,7 @@ windows() {
         made 'b"\x28\xb5\x2f\xfd\0" + bytes(['"$n"' << 3]) + b"\x41\0\0the cat\n"' >"w$n.zst"
     done
     is "$(words_of w17.zst | tr '\n' ' ')" "$(printf '1\t\\n 1\t cat 1\tthe ')" "a window of 128 MiB is read"
-    rest="which takes as much memory in each process; at most 128 are allowed; decompress it once: zstd -dc --long=31 FILE | bpe-chunk"
+    rest="but at most 128 are allowed, because each process needs that much memory; decompress it with zstd -dc --long=31 FILE | bpe-chunk"
     fails 65 "bpe-chunk: w21.zst: byte 0 of the file, byte 0 of its text: its zstd window is 2048 MiB, $rest" bpe-chunk w21.zst
     made 'b"\x28\xb5\x2f\xfd\0\xff\x41\0\0the cat\n"' >w31.zst
     made 'b"\x28\xb5\x2f\xfd\xe0" + b"\xff" * 8 + b"\x41\0\0the cat\n"' >one.zst

@@ -76,10 +76,10 @@ no_list() {
     fails 66 "bpe-chunk: nowhere: cannot open: No such file or directory" bpe-chunk --files-from=nowhere
     fails 66 "bpe-chunk: .: is a directory; *" bpe-chunk --files-from=.
     : >empty
-    fails 66 "bpe-chunk: empty: an empty list of files: there is no input" bpe-chunk --files-from=empty
-    fails 66 "bpe-chunk: standard input: an empty list of files: there is no input" bpe-chunk --files0-from=- <empty
+    fails 66 "bpe-chunk: empty: the list of files is empty" bpe-chunk --files-from=empty
+    fails 66 "bpe-chunk: standard input: the list of files is empty" bpe-chunk --files0-from=- <empty
     (line --files-from=empty >out 2>err)
-    is "$? $(wc -c <out) $(tail -n 1 err)" "66 0 bpe-merge: empty: an empty list of files: there is no input" "  also from the pipeline"
+    is "$? $(wc -c <out) $(tail -n 1 err)" "66 0 bpe-merge: empty: the list of files is empty" "  also from the pipeline"
 }
 
 bad_names() {
@@ -101,11 +101,11 @@ standard_input_in_a_list() {
     local name
     files
     printf 'f1\n-\n' >dash
-    fails 65 "bpe-chunk: -: standard input is the list, and cannot be in it too (line 2 of standard input)" bpe-chunk --files-from=- <dash
+    fails 65 "bpe-chunk: -: standard input provides the list, so it cannot be listed (line 2 of standard input)" bpe-chunk --files-from=- <dash
     for name in "$stdin" /proc/self/fd/0; do
         echo "$name" >dash0
-        fails 65 "bpe-chunk: $name: standard input is the list, and cannot be in it too (line 1 of standard input)" bpe-chunk --files-from=- <dash0
-        fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from="$stdin" <dash0
+        fails 65 "bpe-chunk: $name: standard input provides the list, so it cannot be listed (line 1 of standard input)" bpe-chunk --files-from=- <dash0
+        fails 65 "bpe-chunk: $name: standard input provides the list, *" bpe-chunk --files-from="$stdin" <dash0
     done
     is "$(bpe-chunk --files-from=dash <f2 | bpe-view | grep -c 'name=standard input')" 2 "  but another list may name standard input"
 }
@@ -130,7 +130,7 @@ encode() {
     bpe-encode -m model.json --files0-from=- <list0 | cmp -s - want.ids
     ok $? "bpe-encode --files0-from"
     : >empty
-    refuses 66 "bpe-encode: empty: an empty list of files: there is no input" bpe-encode -m model.json --files-from=empty
+    refuses 66 "bpe-encode: empty: the list of files is empty" bpe-encode -m model.json --files-from=empty
     refuses 64 "bpe-encode: --files-from: name FILEs in a list *" bpe-encode -m model.json --files-from=list f1
     printf 'f1\nf2\nf9\n' >gone
     fails 66 "bpe-encode: f9: cannot open: No such file or directory (line 3 of gone)" bpe-encode -m model.json --files-from=gone

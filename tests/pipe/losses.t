@@ -255,7 +255,7 @@ print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(
     bpe-sum wide.counts >wide.sum
     (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
     like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the 61.4 MB available are too little with any --min-count
-bpe-merge: out of memory: cannot get * bytes for *" \
+bpe-merge: out of memory: cannot allocate * bytes for *" \
         "bpe-merge reports how much memory it needs"
 }
 

@@ -81,8 +81,8 @@ static int failed(const struct zstd_decoder *d, size_t rc, struct err *e)
     if (mib > ZSTD_MAX)
         return err_set(e, EX_DATAERR, "damaged zstd data (a window of %llu MiB)", (unsigned long long)mib);
     return err_set(e, EX_DATAERR,
-                   "its zstd window is %llu MiB, which takes as much memory in each process; at most %d are allowed; "
-                   "decompress it once: zstd -dc --long=31 FILE | bpe-chunk",
+                   "its zstd window is %llu MiB, but at most %d are allowed, because each process needs that much "
+                   "memory; decompress it with zstd -dc --long=31 FILE | bpe-chunk",
                    (unsigned long long)mib, (1 << WINDOW_LOG_MAX) / MIB);
 }
 

@@ -15,7 +15,7 @@ static int split(struct file_list *l, int end, struct err *e)
     size_t n = str_count(buf_str(&l->text), end), at = 0;
     bool taken = strcmp(l->name, fd_name("-")) == 0 || fd_is_stdin(l->name);
     if (n == 0)
-        return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");
+        return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "the list of files is empty");
     if (n > INT_MAX)
         return err_at(e, EX_DATAERR, l->name, ERR_NO_OFFSET, "a list of more than %d files", INT_MAX);
     l->at = calloc(n, sizeof *l->at);
@@ -32,7 +32,7 @@ static int split(struct file_list *l, int end, struct err *e)
             return file_list_place(l, l->n, e);
         }
         if (taken && fd_is_stdin(l->at[l->n])) {
-            err_set(e, EX_DATAERR, "%s: standard input is the list, and cannot be in it too", l->at[l->n]);
+            err_set(e, EX_DATAERR, "%s: standard input provides the list, so it cannot be listed", l->at[l->n]);
             return file_list_place(l, l->n, e);
         }
     }

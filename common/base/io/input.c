@@ -269,7 +269,7 @@ static int bad_data(const struct input *in, const struct err *why, struct err *e
     unsigned long long at = in->at - (in->len - in->pos), text = in->n_text;
     if (in->begin)
         return err_at(e, why->code, in->name, ERR_NO_OFFSET,
-                      "byte %llu of the file, byte %llu of the text from byte %llu of the file on: %s", at, text,
+                      "byte %llu of the file, byte %llu of the text that starts at byte %llu of the file: %s", at, text,
                       (unsigned long long)in->begin, why->msg);
     return err_at(e, why->code, in->name, ERR_NO_OFFSET, "byte %llu of the file, byte %llu of its text: %s", at, text,
                   why->msg);

@@ -79,7 +79,7 @@ int err_sys(struct err *e, int code, int errnum, const char *fmt, ...)
 
 int err_mem(struct err *e, const char *what, unsigned long long bytes)
 {
-    return err_set(e, EX_OSERR, "out of memory: cannot get %llu bytes for %s", bytes, what);
+    return err_set(e, EX_OSERR, "out of memory: cannot allocate %llu bytes for %s", bytes, what);
 }
 
 int err_place_line(struct err *e, const char *input, uint64_t line)

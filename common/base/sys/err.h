@@ -3,9 +3,9 @@
  * Library code never prints and never exits. A function that can fail takes a `struct err *`, fills it and returns -1
  * (or NULL); the program prints `NAME: text` (err_text) once and exits with `code`, one of sysexits.h:
  *
- *   EX_USAGE 64 wrong use         EX_DATAERR 65 bad input data     EX_NOINPUT 66 input missing or unreadable
+ *   EX_USAGE 64 usage error       EX_DATAERR 65 bad input data     EX_NOINPUT 66 input missing or unreadable
  *   EX_SOFTWARE 70 our own bug    EX_OSERR 71 memory, fork          EX_CANTCREAT 73 output cannot be created
- *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run what is missing
+ *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run the rest
  */
 #ifndef BPE_BASE_SYS_ERR_H
 #define BPE_BASE_SYS_ERR_H
@@ -35,14 +35,14 @@ int err_at(struct err *e, int code, const char *input, uint64_t offset, const ch
 /* Like err_set, followed by `: strerror(errnum)`. */
 int err_sys(struct err *e, int code, int errnum, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Out of memory while doing `what` ("cannot get N bytes for the count table"). Returns -1. */
+/* Out of memory: "cannot allocate N bytes for the count table", where `what` is "the count table". Returns -1. */
 int err_mem(struct err *e, const char *what, unsigned long long bytes);
 
 /* Appends "; " and what to do to the message, if it fits; the position is kept. Returns -1. */
 int err_add(struct err *e, const char *what_to_do);
 
-/* Sets the input and position of an error, unless they are set: the function closest to the error knows them best, and
- * sets them first. offset may be ERR_NO_OFFSET. Returns -1. */
+/* Sets the input and position of an error, unless they are set already: the function closest to the error sets them
+ * first, because it knows them best. offset may be ERR_NO_OFFSET. Returns -1. */
 int err_place(struct err *e, const char *input, uint64_t offset);
 int err_place_line(struct err *e, const char *input, uint64_t line);
 
