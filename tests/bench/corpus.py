@@ -56,7 +56,7 @@ class Texts:
         return [option for part in name.split(".") for option in OPTIONS.get(part, [])] + self.files(name)
 
     def size(self, name):
-        """The bytes of its documents as plain text, in any form, so that the ratio of two rates is that of the times."""
+        """The bytes of its documents as plain text, whatever the format, so the ratio of two rates is that of the times."""
         return sum(map(os.path.getsize, self.files(re.split("[.-]", name)[0])))
 
     def tmp(self, name):

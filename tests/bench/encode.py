@@ -66,7 +66,7 @@ def same_rows():
     """Whether gigatoken does the same work."""
     for name in ["own", *vocabularies.NAMES]:
         for text in "en", "multi":
-            yield Row("encode-same", f"ids other than gigatoken's: {name}, {text}", "", f"other same-{name} {text}", [at_most(0)])
+            yield Row("encode-same", f"ids that differ from gigatoken's: {name}, {text}", "", f"other same-{name} {text}", [at_most(0)])
 
 
 def language_rows():
@@ -100,11 +100,11 @@ def baseline_rows():
 ROWS = [
     Row("encode-one", "bpe-encode, English, 32k", "MB/cpu s", "rate null-own en",
         [at_least(3, "rate gigatoken1-own en")]),
-    Row("encode-one", "the same, CPU beside bpe-count's", "s", "cpu null-own en", [at_most(1.4, "cpu count-own en")]),
+    Row("encode-one", "the same, CPU time vs. bpe-count", "s", "cpu null-own en", [at_most(1.4, "cpu count-own en")]),
     Row("encode-one", "the same into a file", "MB/cpu s", "rate file-own en", [at_least(2.5, "rate gigatoken1-own en")]),
     Row("encode-one", "multilingual, 32k", "MB/cpu s", "rate null-own multi",
         [at_least(2.5, "rate gigatoken1-own multi")]),
-    Row("encode-one", "the same, CPU beside bpe-count's", "s", "cpu null-own multi", [beside("cpu count-own multi")]),
+    Row("encode-one", "the same, CPU time vs. bpe-count", "s", "cpu null-own multi", [beside("cpu count-own multi")]),
     Row("encode-one", "the same into a file", "MB/cpu s", "rate file-own multi",
         [at_least(2, "rate gigatoken1-own multi")]),
     Row("encode-one", "source code, English 32k", "MB/cpu s", "rate null-own source",
@@ -172,7 +172,7 @@ ROWS = [
     Row("encode-growth", "bpe-encode, 1 GB", "MB/s", "speed null-own big", [at_least(0.9, "speed null-own tenth")]),
     Row("encode-growth", "bpe encode -j 2, 1 GB", "MB/s", "speed two-own big",
         [at_least(0.9, "speed two-own tenth")]),
-    Row("encode-cores", "bpe encode -j 2 against one", "times", "speedup against-own en",
+    Row("encode-cores", "bpe encode -j 2, speedup", "times", "speedup against-own en",
         [at_least(1.8), at_least(0.95, "speedup spin-two none")]),
     Row("encode-decode", "bpe-decode, English, 32k", "MB/s", "speed decode-own en",
         against_old(2, "speed old_decode-own en")),

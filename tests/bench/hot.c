@@ -4,7 +4,7 @@
  *
  * Reads the first 64 MiB of each FILE (UTF-8, documents end at <|endoftext|>) into memory and prints the best and the
  * median of RUNS (9). Everything runs in one thread. If a path has versions for several levels of vector instructions,
- * it has a line for each level that this processor supports.
+ * it gets a line for each level that this processor supports.
  */
 #include "base/io/fd.h"
 #include "base/sys/simd.h"

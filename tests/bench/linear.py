@@ -2,8 +2,8 @@
 """linear.py - make check-linear: for twice the text, bpe-encode takes at most 2.3 times the CPU time. Prints TAP.
 
 It combines models of each form that a tokenizer.json may have (FORMS) with texts that are the worst case of some part of encoding
-(TEXTS). A text is as long as takes 0.1 s. If twice the text seems to take more, the medians are measured with one that takes 0.4 s. If
-it still takes more, but the next doubling does not, it is a step, for example where another method is tried first: the test
+(TEXTS). Each text is long enough to take 0.1 s. If twice the text seems to take more, the medians are measured with one that takes 0.4 s.
+If it still takes more, but the next doubling does not, it is a step, for example where another method is tried first: the test
 passes, and shows the figures. A form that bpe-encode refuses is skipped.
 
     linear.py [NAME...]      the forms and texts of these names; needs BUILD

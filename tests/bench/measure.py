@@ -2,7 +2,7 @@
 
 A quantity is "METRIC SUBJECT TEXT", or the difference of two, "... - METRIC SUBJECT TEXT". Subjects and texts are those of
 the suite. Metrics: wall, cpu (s), rss (bytes), rss_mb, speed, rate (MB per second of wall, of CPU; the MB are those of the
-documents as plain text, in any form of the text), and others that a subject returns. A goal compares a quantity with a factor
+documents as plain text, whatever the format), and others that a subject returns. A goal compares a quantity with a factor
 times another quantity, or (against None) with a number; a goal without op only shows the ratio."""
 import collections
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""peer.py - other projects' work, timed, for bench.py and encode.py; in the venv.
+"""peer.py - runs and times other projects, for bench.py, encode.py and shard.py; in the venv.
 
 peer.py PEER FILE VOCAB OUT [RULE] - trains a byte-level BPE.
 
@@ -7,19 +7,20 @@ PEER: gigabpe or hf. RULE: gpt2 (the default; documents end at <|endoftext|>) or
 Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CPU seconds from the call of the trainer
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
-peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a tokenizer.json into memory,
-on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and compressed files (and NAME_base.tiktoken instead of
-NAME.json, if it exists: gigatoken does not know every regex of a tokenizer.json), snaptokens, tiktoken or hf. Prints the same,
-of the call that encodes, and the number of ids.
+peer.py encode PEER MODEL CORES FILE... - encodes the documents of files with a tokenizer.json, into memory,
+on CORES cores. PEER: gigatoken, which also reads .jsonl, .parquet and compressed files (and NAME_base.tiktoken instead of
+NAME.json, if it exists: gigatoken does not know every regex of a tokenizer.json), snaptokens, tiktoken or hf. Prints the same
+figures for the call that encodes, and the number of ids.
 
-peer.py same PEER MODEL IDS FILE... - encodes the same, and prints in how many places its ids are other than those of the file IDS (4
-bytes each) without separators.
+peer.py same PEER MODEL IDS FILE... - encodes in the same way, and also prints how many ids differ from those of the file IDS (4 bytes
+each) without separators.
 
-peer.py shard PEER MODEL CORES OUT FILE.jsonl... - encodes JSON Lines, and writes shards under OUT, documents ended by EOT.
-PEER: datatrove, its tokenizer pipeline with a local executor of CORES workers, a task a file; megatron, what its preprocess_data
-does with gigatoken: all ids in memory, then an IndexedDatasetBuilder, which is rebuilt here. Prints the same, and bytes of ids.
+peer.py shard PEER MODEL CORES OUT FILE.jsonl... - encodes JSON Lines, and writes shards under OUT, in which each document ends with EOT.
+PEER: datatrove (its tokenizer pipeline, with a local executor of CORES workers and one task per file) or megatron (like its
+preprocess_data with gigatoken: all ids in memory, then an IndexedDatasetBuilder, reimplemented here). Prints the same figures, and
+the bytes of ids.
 
-peer.py versions PACKAGE... prints the versions of packages instead, or that they are missing."""
+peer.py versions PACKAGE... prints the versions of packages, or that they are missing."""
 import json
 import os
 import struct
@@ -136,7 +137,7 @@ def datatrove_shards(paths, model, cores, out):
 
 
 class IndexedDatasetBuilder:
-    """What Megatron's does: ids are written at once, lengths stay in memory until the index is written."""
+    """Works like Megatron's: ids are written immediately, lengths are kept in memory until the index is written."""
 
     def __init__(self, path, dtype):
         self.file, self.dtype, self.lengths, self.documents = open(path, "wb"), dtype, [], [0]
@@ -191,7 +192,7 @@ def version(package):
 
 
 def n_ids(result):
-    """Of what an encoder returns: lists, Encodings, an array of awkward, or 4 bytes an id and offsets."""
+    """The number of ids in an encoder's result: lists, Encodings, an array of awkward, or ids of 4 bytes and offsets."""
     if hasattr(result, "layout"):
         import awkward
         return int(awkward.sum(awkward.num(result)) if result.ndim > 1 else len(result))
@@ -201,7 +202,7 @@ def n_ids(result):
 
 
 def others(result, model, path):
-    """In how many places the ids of gigatoken are not those of a file, which has separators besides."""
+    """The number of gigatoken's ids that differ from those of a file, whose separators are ignored."""
     import awkward
     import numpy
     with open(model, encoding="utf-8") as f:
@@ -213,7 +214,7 @@ def others(result, model, path):
 
 
 def peak():
-    """Not getrusage's, which includes what the parent had before this program was started."""
+    """The peak memory. getrusage's would include that of the parent before it started this program."""
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM:"))
 
@@ -233,7 +234,7 @@ def main():
     elif sys.argv[1] in ("encode", "shard"):
         peer, model, cores, *paths = sys.argv[2:]
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-int(cores):])
-        several = int(cores) > 1 and peer != "datatrove"  # whose processes have one each
+        several = int(cores) > 1 and peer != "datatrove"  # each of datatrove's processes has one core
         os.environ.update(RAYON_NUM_THREADS=cores, TOKENIZERS_PARALLELISM="true" if several else "false")
         work = ENCODERS[peer](paths, model, int(cores)) if sys.argv[1] == "encode" else \
             SHARDERS[peer](paths[1:], model, int(cores), paths[0])

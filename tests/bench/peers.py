@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""peers.py - make bench-peers: the tables of README: bpe train and bpe encode beside other tools of today, on two cores.
+"""peers.py - make bench-peers: the tables of README: bpe train and bpe encode compared with current versions of other tools, on two cores.
 
 Ours: the command from start to end, with the processes it starts. Theirs: the call that trains or encodes, on the same cores, with the
-text (but for gigabpe and gigatoken, which read files) and the ids in memory. pss: megabytes of all processes, shared pages divided."""
+text (except for gigabpe and gigatoken, which read files) and the ids in memory. pss: megabytes of all processes, shared pages divided."""
 import re
 
 import bench
@@ -26,7 +26,7 @@ ROWS = [
 
 
 def timed(command, watched):
-    """The wall time of the one, and the memory of the other, which is watched and therefore slower."""
+    """The wall time of command, and the memory of watched: the same work, slowed down by being watched."""
     return lambda t, *args: dict(command(t, *args), pss=watched(t, *args)["pss"])
 
 

@@ -19,7 +19,7 @@ FORTY = "The quick brown fox jumps over the lazy d"[:40]
 IMPORT = "import time; t = time.perf_counter(); import bpetools; print((time.perf_counter() - t) * 1e3)"
 
 ROWS = [
-    Row("python-call", "encode of 40 bytes, above the C call", "us", "us call-own en - us c-own en", [at_most(3)]),
+    Row("python-call", "encode of 40 bytes, minus the C call", "us", "us call-own en - us c-own en", [at_most(3)]),
     Row("python-call", "the C call", "us", "us c-own en", []),
     Row("python-batch", "encode_batch, English, one core", "MB/cpu s", "rate list1-own en",
         [at_least(3, "rate tokenizers1-own en"), at_least(2, "rate gigatoken_list1-own en"), at_least(2, "rate snaptokens1-own en"),
@@ -28,13 +28,14 @@ ROWS = [
         [beside("rate tokenizers1-own multi"), beside("rate gigatoken_list1-own multi"), beside("rate snaptokens1-own multi"),
          beside("rate snaptokens_flat1-own multi"),
          beside("rate null-own multi")]),
-    Row("python-two", "two threads against one", "times", "speedup against_list-own en", [at_least(1.6), beside("speedup spin-two none")]),
+    Row("python-two", "speedup of two threads", "times", "speedup against_list-own en", [at_least(1.6), beside("speedup spin-two none")]),
     Row("python-train", "train_from_iterator, English", "s", "wall train_list-own en", [at_most(1.3, "wall train-own en.jsonl")]),
     Row("python-train", "multilingual", "s", "wall train_list-own multi", [at_most(1.3, "wall train-own multi.jsonl")]),
     Row("python-import", "import bpetools", "ms", "ms import-own none", [at_most(30)]),
     Row("python-memory", "streaming 1 GB, Python's process", "MB", "rss_mb stream-own en", [at_most(150)]),
 ]
-NEWEST, VENV = "tokenizers==1.0.0rc3", os.path.join(BUILD, "bench-python")  # which does not train: not beside the one that does
+# This version cannot train, so it has its own venv; another venv has the version that can.
+NEWEST, VENV = "tokenizers==1.0.0rc3", os.path.join(BUILD, "bench-python")
 PEERS = "tokenizers", "gigatoken", "snaptokens", "list", "against", "call", "train_list", "stream", "import"  # in the venv
 QUICK_LEAVES_OUT = re.compile(r"multi|tokenizers|stream-")
 

@@ -1,6 +1,6 @@
-"""report.py - what bench.py and encode.py found, as a table for people and as figures.
+"""report.py - the results of bench.py and the other suites, as tables to read and as figures.
 
-    report.py SUITE     writes the figures of $BUILD/SUITE.json (bench or bench-encode) into figures.txt
+    report.py SUITE     writes the figures of $BUILD/SUITE.json (such as bench or bench-encode) into figures.txt
 """
 import json
 import os
@@ -14,7 +14,7 @@ from harness import BUILD, ENV, HERE, TOP, venv
 FIGURES = os.path.join(HERE, "figures.txt")
 HEAD = """\
 The last results of `make bench CORPUS=DIR`, bench-encode, bench-shard, bench-peers, bench-python and bench-scale; each writes its
-section of this file. tests/bench/README quotes it, and tests/lint/figures.t holds the tables of README against bench-peers.
+section of this file. tests/bench/README quotes it, and tests/lint/figures.t compares the tables of README with bench-peers.
 """
 
 
@@ -26,7 +26,7 @@ def first_line(*argv):
 
 
 def machine(peers, texts, names, runs, load):
-    """What was measured with, as lines of text."""
+    """The machine, versions and texts of a measurement, as lines of text."""
     with open("/proc/cpuinfo") as f:
         cpu = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -36,7 +36,7 @@ def machine(peers, texts, names, runs, load):
     sizes = []
     for name in dict.fromkeys(names):
         if name not in ("none", "eight", "many") and "." not in name and isinstance(texts.paths.get(name), list):
-            made_up = " made up" if name == "en" and not os.environ.get("CORPUS") else ""
+            made_up = " synthetic" if name == "en" and not os.environ.get("CORPUS") else ""
             sizes.append(f"{name} {texts.size(name) / 1e6:.0f} MB{made_up}")
     distinct = texts.facts.get(("distinct", "words"))
     return [f"{cpu}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB; load at the start {load:.1f}",
@@ -44,7 +44,7 @@ def machine(peers, texts, names, runs, load):
             f"{first_line('parallel', '--version')}; Python {platform.python_version()}",
             f"{first_line('bpe-count', '--version')}, {commit}; {versions}",
             f"{', '.join(sizes)}" + (f" ({distinct / 1e6:.2f} M distinct pretokens)" if distinct else ""),
-            f"medians of {runs} round{'s' * (runs != 1)}, in turn; n: where it was run less often"]
+            f"medians of {runs} round{'s' * (runs != 1)}, programs run alternately; (n=N): only N runs"]
 
 
 def figure(x):
@@ -52,11 +52,11 @@ def figure(x):
 
 
 def as_ratio(x, op):
-    """As goals are spoken of: 1/5 of the peer's time, 5 times its rate."""
+    """A ratio as goals state it: 1/5 of the peer's time, 5 times its rate."""
     return f"1/{1 / x:.3g}" if op == "<=" and 0 < x < 0.7 else f"{x:.3g}"
 
 
-MET = {True: "met", False: "NOT MET", None: "another is"}
+MET = {True: "met", False: "NOT MET", None: "other met"}
 
 
 def cells(result, runs):
@@ -114,7 +114,7 @@ def columns(lines):
 
 
 def write_figures(name, whole, text):
-    """Puts a suite's part in its place in figures.txt."""
+    """Replaces a suite's section of figures.txt."""
     try:
         with open(FIGURES) as f:
             _, *parts = f.read().split("\n== ")
@@ -127,7 +127,7 @@ def write_figures(name, whole, text):
 
 
 def write(name, whole, keep, make_table=None):
-    """To standard output, $BUILD/NAME.txt and $BUILD/NAME.json, and if it is worth being kept, to figures.txt."""
+    """To standard output, $BUILD/NAME.txt and $BUILD/NAME.json, and, with keep, to figures.txt."""
     text = make_table(whole) if make_table else table(whole["machine"], whole["rows"], whole["rounds"])
     print(text, end="")
     with open(os.path.join(BUILD, name + ".txt"), "w") as f:

@@ -272,16 +272,16 @@ def table(whole):
     samples = whole["samples"]
     return "\n".join(whole["machine"]) + f"""
 
-Each program alone, in bpe train, bpe encode and bpe shard: CPU seconds of all its processes, text by that, the peak of the
-largest; MB/s from the start of the first process to the end of the last.
+Each program in bpe train, bpe encode and bpe shard: CPU seconds of all its processes; MB of text per CPU second; peak memory of
+its largest process; MB/s from the start of its first process to the end of its last.
 
 {report.columns(stage_lines(samples))}
-What spreading the work costs: CPU seconds of all, and those that no program took but the script and what gives the work out;
-when the first process of the work began; how long all of them worked, and how much of that time they waited.
+Overhead of the fan-out: CPU seconds in total, and the part spent outside these programs (by bpe or its script, and by what
+distributes the work); when the first worker started; how long the workers ran, and the share of that time in which they waited.
 
 {report.columns(fan_out_lines(samples))}
-bpe plan, from a sample of the text in many places, held against bpe train with {PROCESSES[-1]} processes: what it foresaw, divided by
-what was found.
+Estimates of bpe plan, from a sample taken at many places in the text, divided by what was measured for bpe train with {PROCESSES[-1]}
+processes.
 
 {report.columns(plan_lines(samples))}"""
 
