@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """coverage.py BUILD - make coverage: how many of the lines and branches of each layer, and of the programs, the tests have run.
 
-BUILD must have been compiled with --coverage, and its tests run. Prints a table, then each file of whose lines less than 90 % were
-run. BUILD/coverage.txt has the details of each line. Needs gcovr."""
+BUILD must have been compiled with --coverage, and its tests run. Prints a table, then each file in which less than 90 % of the
+lines were run. BUILD/coverage.txt has the details of each line. Needs gcovr."""
 import json
 import os
 import subprocess

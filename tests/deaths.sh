@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# deaths.sh - for tests in which the programs that a script starts are killed, at each of their starts. After lib.sh:
+# deaths.sh - for tests that kill programs started by a script, at a chosen start of each. After lib.sh:
 #
 #     deadly "sort comm"            makes wrappers of these programs in bin, for PATH
 #     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command     kills the first sort and the third comm; signal=PIPE: by SIGPIPE, not SIGKILL

@@ -134,7 +134,7 @@ sanitized() {
     [ "$(nm -D "$BUILD/bpe-chunk" 2>/dev/null | grep -c __asan_init)" -gt 0 ]
 }
 
-# beside DIR: installs bpe and its programs in DIR; files already there stay, so that DIR/bpe starts those.
+# beside DIR: installs bpe and its programs in DIR; files that are already there are kept, so DIR/bpe starts those.
 beside() {
     local file
     for file in "$BUILD"/bpe-* "$BUILD"/{pipelines,man}; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # need.sh - checks for the programs that make check needs, and names all that are missing, before anything runs.
-# NEED='PROGRAM:PACKAGE ...' checks for these instead. NEED= checks for none: tests that can skip what is missing do.
+# NEED='PROGRAM:PACKAGE ...' checks for these instead. NEED= checks for none: a test then skips what is missing, if it can.
 packages='' programs=''
 for need in ${NEED-python3:python3 xxd:xxd zstd:zstd ps:procps parallel:parallel mandoc:mandoc shellcheck:shellcheck rclone:rclone \
     zsh:zsh fish:fish curl:curl strace:strace}; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# peers.sh - make check-peers: compares with other implementations, which it installs in a venv. With CORPUS, on the texts there.
+# peers.sh - make check-peers: compares with other implementations, which it installs in a venv. With CORPUS, it uses the texts there.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(realpath "${BUILD:-$top/build}")
@@ -12,14 +12,14 @@ bin=$("$top/tests/venv.sh")
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
 "$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
 "$top/tests/venv.sh" mypy==2.4.1 pandas >/dev/null || echo "# mypy or pandas cannot be installed"
-# make check-vocabularies has a million strings and more models. These are one of each form that encode_peers.py does not train.
+# make check-vocabularies uses a million strings and more models. NAMES has one model of each form that encode_peers.py does not train.
 export PATH=$bin:$PATH STRINGS=${STRINGS:-5000} NAMES=${NAMES:-o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
-# compare SCRIPT [PROGRAM]: runs it on the texts that it takes; its output goes into one file, its exit status into another.
+# compare SCRIPT [PROGRAM]: runs it on the texts, if it takes any; its output goes into one file, its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
     if [[ $script =~ ^(regex|step|model|convert|files|manual|shard|added)_peers$ ]]; then

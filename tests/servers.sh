@@ -1,6 +1,6 @@
 #!/bin/bash
 # servers.sh - make check-upload: bpe upload with servers on loopback that answer as S3 and GCS do. They are a current rclone and
-# fake-gcs-server, which are built once, from the Go module proxy, into $BUILD/servers. Uploads with that rclone, and with the one on PATH.
+# fake-gcs-server, which are built once, from the Go module proxy, into $BUILD/servers. Tests with that rclone and with the one on PATH.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(realpath "${BUILD:-$top/build}")

@@ -1,9 +1,9 @@
 #!/bin/bash
-# venv.sh [--no-deps] [PACKAGE...] - installs packages from PyPI (NAME==VERSION; by default those check-peers compares with) in
+# venv.sh [--no-deps] [PACKAGE...] - installs packages from PyPI (NAME==VERSION; by default, those that check-peers uses) in
 # $BUILD/venv, which it creates if necessary, and prints the directory of the venv's programs. Installed packages are not requested again.
 set -eu
 options=(--quiet --disable-pip-version-check)
-if [ "${1-}" = --no-deps ]; then # for packages of which only a part is used, without the dependencies of the rest
+if [ "${1-}" = --no-deps ]; then # without dependencies: only a part of the package is used, which does not need them
     options+=("$1")
     shift
 fi

@@ -50,7 +50,7 @@ def split(regex):
 NFC = {"type": "NFC"}
 QWEN3_5 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+"
            r"|\s+(?!\S)|\s+")
-# The vocabulary, and what the rest of the file is replaced by.
+# The vocabulary, and the replacement for other parts of its file.
 MADE = {
     "qwen3_5": ("qwen3_6", {"normalizer": NFC, "pre_tokenizer": sequence(split(QWEN3_5), byte_level(False))}),
     "neox_form": ("gpt2", {"normalizer": NFC}),

@@ -12,7 +12,7 @@
 
 struct documents {
     struct buf text; /* each document, followed by a separator line */
-    unsigned step;   /* of a window that more text follows, leave n % step bytes unused; 0: none */
+    unsigned step;   /* if more text follows, leave n % step bytes of a window unused; 0: none */
 };
 
 static void must(int bad)

@@ -210,7 +210,7 @@ class Case:
         if not byte:
             text = [t.replace(" ", SPACE) if self.sometimes(0.9) else t for t in text] + [SPACE + "ab" + SPACE]
         lists, merges = [self.spelled(t, byte) for t in text], []
-        if self.sometimes(0.03):  # in a list of strings, the last of these would be taken for a header
+        if self.sometimes(0.03):  # in merges as strings, the last one would look like the header line
             word = "#versions"
             self.pieces.append(word)
             merges = [[word[:at], word[at]] for at in range(1, len(word))]

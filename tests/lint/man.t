@@ -20,11 +20,11 @@ for page in *.[1-8]; do
     while read -r name section; do
         [ -e "$name.$section" ] || missing="$missing $name.$section"
     done < <(sed -nE 's/^\.Xr (bpe[a-z-]*) ([1-8]).*/\1 \2/p' "$page" | sort -u)
-    is "$missing" "" "$page: refers to pages that are there"
+    is "$missing" "" "$page: refers only to existing pages"
     is "$(sed -nE 's/^\.Dt ([A-Z-]+) ([1-8])$/\1.\2/p' "$page" | tr '[:upper:]' '[:lower:]')" "$page" "$page: its title is its name"
 done
 
-# Of the commands that bpe help lists: in the synopsis, in the table, and at the end.
+# Each command that bpe help lists is in the synopsis, in the table, and at the end.
 commands=$(sed -nE 's/^    \{"([a-z-]+)", ("|$).*/\1/p' ../cmd/bpe/commands.c; find ../pipelines -maxdepth 1 -type f -perm /111 ! -name '*.*' -printf '%f\n')
 lacks=""
 for command in $commands; do

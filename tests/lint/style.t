@@ -19,7 +19,7 @@ mine="Makefile README LICENSE cmd common man pipelines tests .ci .github"
 is "$(find . -mindepth 1 -maxdepth 1 ! -name '.*' ! -name 'build*' -printf '%f\n' | sort | tr '\n' ' ')" \
     "LICENSE Makefile README cmd common man pipelines tests " "the top level has only the expected files"
 
-map=$(sed -n '/^Which tests are of which program/,/^Run one test/p' tests/README)
+map=$(sed -n '/^Which tests belong to which program/,/^Run one test/p' tests/README)
 is "$(for file in tests/{cli,pipe,fault,oracle,engines,golden,fuzz}/*.t; do
     grep -qE "[ :]$(basename "$file" .t)([ ;]|\$)" <<<"$map" || echo "$file"
 done)" "" "tests/README lists each test under a program"

@@ -40,7 +40,7 @@ WORDS = ["the", " the", " lower", "newest", "'ll", "'S", " é", "über", "語", 
 
 
 def encode(model, texts, *args):
-    """The ids of all texts, concatenated, as lines end at separators, too."""
+    """The ids of all texts, concatenated, because lines end at separators, too."""
     code, out, err = lib.run(["bpe-encode", "-m", model, "-0", "-f", "text", *args], "\0".join([*texts, ""]).encode())
     if code:
         raise RuntimeError(f"bpe-encode: exit {code}: {err}")

@@ -56,7 +56,7 @@ def our_pieces(pretok, arguments, text):
 
 def first_difference(ours, theirs):
     at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
-    return f"pretoken {at}: {ours[at:at + 4]}, there {theirs[at:at + 4]}"
+    return f"pretoken {at}: {ours[at:at + 4]}, not {theirs[at:at + 4]}"
 
 
 def compare(name, documents, ours, theirs):

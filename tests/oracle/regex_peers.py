@@ -23,7 +23,7 @@ except ImportError as why:
     lib.skip_all(why)
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "regexes.txt")
-WRITTEN = 1000  # cases in it
+WRITTEN = 1000  # cases in FILE
 
 # Characters that have case, fold to or from several characters, are newer than Unicode 14, or are white space in some engines.
 CHARS = [*"abcfiltskSKxyz019 _-'\"", *"éÉßẞ中。ſKﬁﬆİıⅧⅷⓐ", "\u0301", "\u0345", "\u180e", "\u00a0", "\u0085", "\u2028", "\u200d",
@@ -202,7 +202,7 @@ def main():
         else:
             compared += 1
             if got != want:
-                differ.append(f"{regexes!r} on {text!r}: {got}, there {want}")
+                differ.append(f"{regexes!r} on {text!r}: {got}, not {want}")
     lib.ok(not differ, f"{compared} regexes and texts: split as Hugging Face does ({refused} are refused, {limits} exceed its limits)",
            "\n".join(differ))
     return lib.done()

@@ -24,9 +24,9 @@ def main():
         elif not refused:
             n += 1
             if [int(length) for length in got.split()] != want:
-                wrong.append(f"{regexes!r} on {text!r}: {got}, there {want}")
+                wrong.append(f"{regexes!r} on {text!r}: {got}, not {want}")
     lib.ok(len(out) == len(cases) + 1 and n > 500, f"more than 500 regexes are compared: {n}")
-    lib.ok(not wrong, "they split text as Hugging Face does", "\n".join(wrong[:20]))
+    lib.ok(not wrong, "regexes split text as Hugging Face does", "\n".join(wrong[:20]))
     lib.ok(not other, f"exactly the {len(cases) - n} unsupported regexes are refused", "\n".join(other[:20]))
     if "__asan" in lib.must("nm", "-D", lib.BUILD + "/bpe-chunk").decode():
         lib.skip("without JIT", "nojit.so does not work with sanitizers")

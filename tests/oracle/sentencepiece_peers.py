@@ -3,7 +3,7 @@
 
 Compares small random models whose pieces overlap, with random and often equal scores; models that SentencePiece trains with various
 settings; and those of Mistral, which mistral_common contains. Models that are not refused must encode and decode as SentencePiece does,
-and Hugging Face tokenizers must encode alike with the tokenizer.json that bpe-model makes of them. The texts are the strings of
+and Hugging Face tokenizers must give the same ids with the tokenizer.json that bpe-model makes of them. The texts are the strings of
 encode_vocabularies.py, each code point, and documents, at each level of vector instructions and in chunks.
 
     sentencepiece_peers.py [TEXT...]    needs sentencepiece, tokenizers, mistral_common and BUILD; prints TAP
@@ -77,7 +77,7 @@ def same_as_json(tag, path, strings, tmp):
         return
     peer = SentencePiece(path)
     why = ev.difference(ev.HuggingFace(tmp + "/it.json", None).encode(strings), peer.encode(strings), strings, peer, ())
-    ok(not why, f"{tag}: Hugging Face encodes alike with its tokenizer.json", why)
+    ok(not why, f"{tag}: Hugging Face gives the same ids with its tokenizer.json", why)
 
 
 # ---- Random models ----

@@ -24,7 +24,7 @@ except ImportError as why:
     lib.skip_all(why)
 
 FILE = os.path.join(HERE, "steps.txt")
-WRITTEN = 800  # cases in it
+WRITTEN = 800  # cases in FILE
 WRITTEN_AGAIN = 20  # every 20th model is rewritten, too
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 LINES = [r"\s+$", "$", "^", r"^\s+|\s+$", r"(?:\w+$)+", r"(?!^).|$\n", r"\n^", r"\s(?!^)"]
@@ -114,7 +114,7 @@ def pieces_of(tokenizer_json, text):
 
 
 class Ours:
-    """The same by us."""
+    """The pieces by our programs."""
 
     def __init__(self):
         self.process = subprocess.Popen(["pretok", "--models"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -186,9 +186,9 @@ def main():
             continue
         compared += 1
         if got != want:
-            differ.append(f"{json.dumps(steps)} on {text!r}: {got}, there {want}")
+            differ.append(f"{json.dumps(steps)} on {text!r}: {got}, not {want}")
         elif compared % WRITTEN_AGAIN == 0 and pieces_of(ours.written(), text) != want:
-            differ.append(f"{json.dumps(steps)} on {text!r}: different after it is rewritten")
+            differ.append(f"{json.dumps(steps)} on {text!r}: different after bpe-model rewrote it")
     lib.ok(not differ, f"{compared} steps and texts: split as Hugging Face does ({refused} are refused, {limits} exceed its limits)",
            "\n".join(differ))
     all_characters(ours)

@@ -29,7 +29,7 @@ def all_cases(cases):
     out = lib.must("pretok", "--models", data="".join(lines).encode()).decode().split("\n")
     for (steps, text, want), got in zip(cases, out):
         if got.split() != want:
-            wrong.append(f"{json.dumps(steps)} on {text!r}: {got}, there {want}")
+            wrong.append(f"{json.dumps(steps)} on {text!r}: {got}, not {want}")
     lib.ok(len(cases) > 500 and len(out) == len(cases) + 1 and not wrong, f"{len(cases)} pre_tokenizers split text as Hugging Face does", "\n".join(wrong[:20]))
 
 

@@ -2,7 +2,7 @@
 """train_peers.py [FILE...] - compares the pipeline of the README with Hugging Face's BpeTrainer, merge for merge.
 
 Both train on each FILE (default: generated text) with V = 32000 and the patterns gpt2 and cl100k, on files of less than 10 MB also with
-o200k and deepseek-v3, and on generated text with all patterns. Of large files, they use the first 15 MB, or with WHOLE=1 everything. Our
+o200k and deepseek-v3, and on generated text with all patterns. They use the first 15 MB of large files, or with WHOLE=1 everything. Our
 tokenizer.json must equal Hugging Face's byte for byte, and load again. Needs PyPI tokenizers; BUILD is the directory of the programs. TAP.
 """
 import json

@@ -49,7 +49,7 @@ def resident():
 
 
 def growth(call, times):
-    """The growth of memory during this number of calls, after some first ones."""
+    """The growth of memory during this number of calls, after some calls to warm up."""
     for _ in range(times // 6):
         call()
     before = resident()

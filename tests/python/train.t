@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Training and encoding files with the package: equal to the commands, for any kind of sequence; and errors.
+# Training and encoding files with the package: the results equal those of the commands, for any kind of sequence;
+# and errors.
 import json
 import os
 import pathlib
@@ -157,7 +158,7 @@ if np:
         )
     lib.ok(ids.dtype == np.uint32 and len(tok.encode_files(os.devnull, "none.bin")) == 0, "  an empty file, too")
     error = raised(BpeError, tok.encode_files, "docs.jsonl", "/proc/none", jsonl=True)
-    lib.ok(error and error.exit_code == 73, "  to a place where no file can be made", error)
+    lib.ok(error and error.exit_code == 73, "  to a path at which no file can be created", error)
 
 # ---- Errors ----
 

@@ -71,9 +71,9 @@ for path in paths:
             from cyclonedx.validation.json import JsonStrictValidator
 
             problem = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bom))
-            lib.ok(problem is None, f"{kind}: it is valid by CycloneDX's schema", problem)
+            lib.ok(problem is None, f"{kind}: it conforms to CycloneDX's schema", problem)
         except ImportError:
-            lib.skip(f"{kind}: it is valid by CycloneDX's schema", "cyclonedx-python-lib is not installed")
+            lib.skip(f"{kind}: it conforms to CycloneDX's schema", "cyclonedx-python-lib is not installed")
         traces = [name for name in modes if lib.TOP.encode() in z.read(name) or os.path.realpath(WHEELS).encode() in z.read(name)]
         lib.ok(not traces, f"{kind}: no file contains a directory of this machine", traces)
         z.extractall(kind)
@@ -156,7 +156,7 @@ for (major, minor), python in pythons():
     imports(name, run, "python")
     shutil.rmtree("venv")
 
-# The programs are one file, bpe, which the others start with their names.
+# All programs are in one file, bpe. The other files start it under their own names.
 scripts = os.path.abspath(f"musllinux/{DATA}scripts")
 for name in os.listdir(scripts):
     os.chmod(f"{scripts}/{name}", 0o755)

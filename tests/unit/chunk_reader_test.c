@@ -296,8 +296,8 @@ static void windows(void)
         n_windows += x.p.n_windows;
         result_free(&x);
     }
-    tap_ok(bad == 0 && n_windows > 3 * TRIALS, "whole files, %zu windows, any part of each is used: %zu bad", n_windows,
-           bad);
+    tap_ok(bad == 0 && n_windows > 3 * TRIALS, "whole files in %zu windows, of which any part is used: %zu bad",
+           n_windows, bad);
     free(text);
 }
 
@@ -462,7 +462,7 @@ static void passed_on(void)
     tap_ok(x.rc < 0 && x.p.text.len == 1 && x.p.passed.len == failure.len + promise.len &&
                memcmp(x.p.passed.p, failure.p, failure.len) == 0 &&
                memcmp(x.p.passed.p + failure.len, promise.p, promise.len) == 0,
-           "after an error, too, and nothing else is");
+           "after an error, too, they are passed on, and nothing else is");
     result_free(&x);
 
     in.records.p[in.records.len - 2] ^= 1;

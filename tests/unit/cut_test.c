@@ -47,7 +47,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     size_t got = cut_last(c, p, n, lo, hi, true);
     wrong_last += got != want;
     n_found += got != 0;
-    /* A window that is followed by more text: cuts far enough from its end are found, and no place near the end is
+    /* A window that is followed by more text: cuts far enough from its end are found, and none near it is
      * guessed. */
     size_t margin = c->special->after, end = 1 + rnd(n);
     unsigned char *window = malloc(end);
@@ -74,7 +74,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     wrong_window += got ? begin + got != want : want + margin < end;
 }
 
-/* An input format that only its last_cut can cut: after bars. */
+/* The last_cut of an input format that can be cut only after bars. */
 static size_t last_bar(const unsigned char *p, size_t n, size_t lo, size_t hi)
 {
     (void)n;

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-enum { MOST = 70000 /* ids */, USUAL = 400 /* ids that are frequent: so many of the first and of the last ones */ };
+enum { MOST = 70000 /* ids */, USUAL = 400 /* number of the first ids, and of the last, that are frequent */ };
 
 static struct model model;
 
-/* Tokens of lengths at which the way of copying changes, and of others. Some ids have no token. */
+/* Tokens of the lengths at which the way of copying changes, and of other lengths. Some ids have no token. */
 static int make_model(struct err *e)
 {
     static const size_t lens[] = {0, 1, 2, 14, 15, 16, 17, 31, 32, 255, 256, 257, 5000};

@@ -5,7 +5,7 @@
  *   some out of order, reversed, or shuffled, so that merges come before the merges that make their parts.
  *   Ranks (.tiktoken) in the same orders.
  *   Tokens that no merge makes, ids without a token, more than 65536 ids; with ignore_merges or without; with an index
- *   or, where reading a file makes none, without.
+ *   or, if reading the file makes none, without one.
  *
  * Pretokens have up to 600 bytes, sometimes 3000, and include repetitions of one or two letters; each comes several
  * times.
@@ -151,7 +151,7 @@ static void give_ids(struct maker *m, bool by_rank, enum order order)
     for (uint32_t i = 0; i < m->model.n_ids; i++)
         of_all[i] = i;
     put_in_order(of_all, m->model.n_ids, SHUFFLED);
-    if (by_rank) { /* take as many ids, ascending */
+    if (by_rank) { /* take as many ids as there are tokens, ascending */
         static bool chosen[MOST_IDS];
         memset(chosen, 0, sizeof chosen);
         for (uint32_t i = 0; i < m->n; i++)

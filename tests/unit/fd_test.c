@@ -83,7 +83,7 @@ static void test_outfiles(void)
     tap_ok(write_it(&other, "two") && has("out", "two") && write_it(&o, "one") && has("out", "one") &&
                has("out.bpe-0.tmp", NULL) && has("out.bpe-1.tmp", NULL),
            "both appear, and no temporary file is left");
-    put("out.bpe-0.tmp", "what a process has left that was killed");
+    put("out.bpe-0.tmp", "left by a process that was killed");
     tap_ok(outfile_open(&o, "out", &e) == 0 && has("out.bpe-1.tmp", NULL) && write_it(&o, "new") && has("out", "new") &&
                has("out.bpe-0.tmp", NULL),
            "a temporary file that a killed process left is reused");

@@ -82,8 +82,8 @@ static void outcomes(void)
     PIPELINE("70 bpe test: sh ended with status 70", "a process fails without a message", "exit 70", "cat");
 }
 
-/* A process that was killed, but not yet waited for when the others are ended because of the consequences, is the
- * reason. */
+/* A process that was killed is the reason, even if it has not been waited for when another failure makes the command
+ * end all processes. */
 static void killed_unnoticed(void)
 {
     static const char *const reader[] = {"sh", "-c", "kill -KILL $$", NULL}, *const after[] = {"sh", "-c",

@@ -245,7 +245,7 @@ static void test_long(const bpe_tokenizer *t)
     /* The text is now a single pretoken, so no part can be encoded before the rest. */
     memset(text.p, 'x', text.len);
     tap_ok(bpe_encode(t, (char *)text.p, text.len, 0, whole, 2 * LONG) == (ptrdiff_t)text.len,
-           "  so has a single long word");
+           "  a single long word is encoded, too");
     text.p[text.len - 1] = 0xFF;
     tap_ok(bpe_encode(t, (char *)text.p, text.len, 0, whole, 2 * LONG) == -1 &&
                fails(EX_DATAERR, BPE_UNKNOWN, text.len - 1, "invalid UTF-8"),

@@ -286,7 +286,7 @@ static void test_collisions(void)
         tap_ok(v.merge[1].result == 257 && v.special[0].id == 257,
                "a merge result that equals a special token has its id");
         tap_ok(v.byte_id['a'] == 258 && v.special[1].id == 258,
-               "so has a byte that equals a special token given twice");
+               "so does a byte that equals a special token given twice");
         tap_ok(v.merge[3].result == v.merge[2].result, "a token made twice has the id of the first");
         model_free(&v);
     }
@@ -395,7 +395,7 @@ static void test_sizes(void)
     fails(VOCAB_JSON, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: refused immediately");
     m.n_special = 0;
     m.n_merges = SIZE_MAX;
-    fails(TIKTOKEN, &m, EX_USAGE, "32-bit", "so many merges: the same");
+    fails(TIKTOKEN, &m, EX_USAGE, "32-bit", "more merges than that: the same");
 }
 
 /* ---- The components ---- */

@@ -173,7 +173,7 @@ static void find_members(unsigned char *in, struct str class, size_t n)
                 len += encode(c, text + len);
                 text[len++] = 'a';
             }
-            end[k++] = (uint32_t)len; /* behind it, were it to match */
+            end[k++] = (uint32_t)len; /* the end of "bca", if it matches */
             text[len++] = '\n';
         }
         memset(text + len, 0, SCAN_PAD);

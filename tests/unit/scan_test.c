@@ -1037,7 +1037,7 @@ static void test_regex(void)
         {"the second has no match", "b\001x", "abab", "a|b|a|b"},
         {"several: an empty document has none", "x\001y", "", ""},
         {"several: an error names the regex", "ab\001(cde", "", "regex 2, byte 0: a ( without its )"},
-        {"several: the match limit names the place in the document", "b\001(a+)+\\z",
+        {"several: the match-limit error has the offset in the document", "b\001(a+)+\\z",
          "baaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
          "65 the regex backtracks too much to be matched from byte 1: match limit exceeded"},
         {"the match limit ends catastrophic backtracking", "(a+)+\\z",

@@ -2,8 +2,8 @@
  * memory; and whether the order looks random.
  *
  * A kill and restart is shuffle_close and shuffle_open with the state of an earlier sync; all or part of what was
- * written since then is still in the files, as after a crash. The giver and the taker of documents go back to the same
- * sync.
+ * written since then is still in the files, as after a crash. The code that gives and the code that takes documents
+ * return to the same sync.
  */
 #include "base/sys/buf.h"
 #include "random.h"
@@ -86,7 +86,7 @@ static int by_key(const void *x, const void *y)
     return a->key != b->key ? (a->key < b->key ? -1 : 1) : a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* ---- The taker of documents: it reads ids only when flush is called ---- */
+/* ---- Taking documents: ids are read only when flush is called ---- */
 
 struct place {
     size_t doc, at; /* documents completely taken; bytes of ids taken of the next one */

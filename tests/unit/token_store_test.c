@@ -1035,7 +1035,7 @@ static void memory(void)
     fresh(&p, 8 << 20);
     for (size_t i = 0; i < PIECES; i++) {
         add_batch(&(struct choice){0, i}, 1, 300);
-        free(lines[--n_lines].p); /* its commit record: the process died */
+        free(lines[--n_lines].p); /* the commit record is lost: the process died */
     }
     must(!put_lines(&p) && ledger_n_seen(token_store_ledger(p.store)) == PIECES);
     forget_lines();
