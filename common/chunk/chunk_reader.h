@@ -24,7 +24,7 @@ struct piece {
     uint64_t text_end;           /* end of its text; known when the piece ends */
     uint64_t before;             /* as in struct chunk */
     bool later;                  /* plain text: it does not begin the source */
-    bool inside;                 /* later, and not right after a special token, unless that is SPECIAL_INSIDE */
+    bool inside; /* `later` is set, and no special token is right before it, or only one with SPECIAL_INSIDE */
 };
 
 /* The functions of a program. All except close and is_full return -1 on error. */
@@ -61,9 +61,9 @@ struct chunk_reader {
 void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx);
 void chunk_reader_free(struct chunk_reader *r);
 
-/* Processes all records of a stream. After an error, reads on to its end, but if other processes share the stream
- * (input_is_shared), only after EX_DATAERR. failed: there was an earlier error (in e), so promises and failures are
- * passed on, and everything else is ignored. */
+/* Processes all records of a stream. After an error, reads the rest of the stream; but if other processes share it
+ * (input_is_shared), only if the error is EX_DATAERR. failed: there was an earlier error (in e), so promises and
+ * failures are passed on, and everything else is ignored. */
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e);
 
 /* Opens a run that does not come from a record, with a copy of these rules, whose sources are read as *how. All strings

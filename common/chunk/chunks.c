@@ -50,8 +50,8 @@ static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 }
 
 /* Sets *cut to the first split point at or after *at and before `end`, or 0 if none is found within about REACH bytes,
- * and moves *at to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes. Where
- * there is one (FORM_NUL), or if the file system were wrong about a hole, the result would only be a later cut. */
+ * and moves *at to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes. If
+ * there is such a cut (FORM_NUL), or the file system is wrong about a hole, the cut found is merely a later one. */
 static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
                     struct err *e)
 {

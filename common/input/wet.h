@@ -5,7 +5,7 @@
  *     Content-Length: 12          bytes of the block
  *                                 an empty line
  *     Hello world.                the block
- *                                 two ends of lines
+ *                                 two line ends
  *
  * Lines end with CR LF; LF alone is accepted, too. The block of a record of type conversion is a document; other
  * records have no text.

@@ -7,7 +7,7 @@ struct wet_reader {
     enum { WET_BORDER, WET_BLOCK, WET_LINES } at;
     struct wet_header record; /* the current record; block: the bytes of it that remain */
     uint64_t begin;           /* offset of the record in the source */
-    unsigned n_lines;         /* ends of lines after its block */
+    unsigned n_lines;         /* line ends after its block */
 };
 
 /* A piece begins with a record. */

@@ -11,8 +11,9 @@
 #include "base/sys/str.h"
 #include "wire/record.h"
 
-/* Writes a record as a line to a descriptor; `name` is its name in messages. *space holds the line, or one part of it
- * at a time: it may have any content, and does not grow with the record. -1 with EX_IOERR, or out of memory. */
+/* Writes a record as a line to a descriptor; `name` is its name in messages. *space is a buffer for the line, or
+ * for one part of a long line at a time, so it does not grow with the record; its old content is lost. -1 with
+ * EX_IOERR, or out of memory. */
 int armor_on(int fd, const char *name, struct buf *space, struct str record, struct err *e);
 
 /* Decodes a whole input of such lines ("-": standard input) and writes their records, each by one write(2). White space

@@ -135,7 +135,8 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
                            .first = p->first,
                            .width = p->width};
         uint64_t before = 0;
-        for (; seen < n_marks; seen++, t.n_marks++) { /* marks that fit together with the ids before them */
+        /* As many marks as fit in this record with all ids before them. */
+        for (; seen < n_marks; seen++, t.n_marks++) {
             struct document_mark m = mark[seen];
             m.n_ids -= at;
             if (len + DOCUMENT_MARK_MAX + m.id.len + m.n_ids * p->width > ROOM)

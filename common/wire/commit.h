@@ -48,7 +48,7 @@ struct commit_encoding {
     struct str pattern; /* its name; empty: the model has regexes */
     unsigned eot;       /* separators: 0 only those in the text, 1 one before each document, 2 one after each */
     uint64_t separator; /* the id of the separator, plus 1; 0: not known */
-    unsigned special;   /* special tokens in the text are 0 tokens, 1 text, 2 errors */
+    unsigned special;   /* how special tokens in the text are treated: 0 as tokens, 1 as text, 2 as errors */
 };
 
 /* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
