@@ -113,9 +113,9 @@ static size_t skip(const unsigned char *p, size_t at, size_t n)
  * True: they are in normal form after that character, and *at is set to the border.
  *
  * They are in normal form if their classes are in order and none composes with the starter before it. A mark can
- * compose with that starter unless a mark of the same class is between them; a mark of class 0, only if nothing is. If
- * a starter has a decomposition, marks may be sorted into it; that case is left to nfc_put. (Of the characters that
- * attach, only those with NFC_NO have decompositions.) */
+ * compose with that starter unless a mark of the same class is between them; for a mark of class 0, nothing may be
+ * between them. If a starter has a decomposition, marks may be sorted into it; that case is left to nfc_put. (Of the
+ * characters that attach, only those with NFC_NO have decompositions.) */
 static bool check(const unsigned char *p, size_t from, size_t *at, size_t n)
 {
     uint32_t starter = 0, c;

@@ -16,7 +16,7 @@ struct gzip_writer *gzip_writer_open(int fd, const char *name, struct err *e);
 /* Compresses n bytes. -1: EX_IOERR. */
 int gzip_writer_put(struct gzip_writer *w, const void *p, size_t n, struct err *e);
 
-/* Finishes the file if rc is 0; with -1, for an earlier failure, writes nothing more. Frees the memory. Returns rc, or
+/* Finishes the file if rc is 0; writes nothing more if rc is -1 (an earlier failure). Frees the memory. Returns rc, or
  * -1 if finishing failed. */
 int gzip_writer_close(struct gzip_writer *w, int rc, struct err *e);
 

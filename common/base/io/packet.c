@@ -26,7 +26,8 @@ bool packet_socket(int fd)
 void packet_prepare(int fd)
 {
     int size = QUEUE;
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* if this fails, messages too long are sent as files */
+    /* If this fails, messages that are too long for the queue are sent as files. */
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
 /* Creates a file in memory with these bytes. -1: errno has the reason. */
