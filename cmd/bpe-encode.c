@@ -86,7 +86,7 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
         return 0;
     *format = p->opt.format ? p->opt.format : by_input;
     if (*format == IDS_RECORDS && by_input != IDS_RECORDS)
-        return err_set(e, EX_USAGE, "-f records is for chunks; text goes through bpe-chunk -m first");
+        return err_set(e, EX_USAGE, "-f records is for chunks; pass text through bpe-chunk -m first");
     if ((*format == IDS_RECORDS || *format == IDS_TURNS) && p->opt.path)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records and turns go to standard output");
     if (*format == IDS_RECORDS)
@@ -111,7 +111,7 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     if (record_reader_over(&reader, in, first, e))
         return -1;
     int failed = given        ? err_set(e, EX_USAGE, "%s: these are chunks: --%s is for bpe-chunk", name, given)
-                 : p->is_text ? err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", name)
+                 : p->is_text ? err_set(e, EX_USAGE, "%s: cannot encode text and chunks together", name)
                               : set_format(p, IDS_RECORDS, e);
     p->is_records = true;
     if (p->encoder.out.format == IDS_TURNS)
@@ -128,7 +128,7 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
     bool hinted = p->json.found;
     struct rules rules = {0};
     if (p->is_records)
-        return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
+        return err_set(e, EX_USAGE, "%s: cannot encode text and chunks together", input_name(in));
     p->is_text = true;
     if (set_format(p, IDS_RAW, e) || source_options_reading(&p->opt.source, &how, e))
         return -1;

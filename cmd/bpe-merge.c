@@ -110,7 +110,7 @@ static bool note_memory(struct merger *m, bool all_read)
                           : "; the %s available require --min-count=%llu or more",
                  has, (unsigned long long)min);
     else if (need > have)
-        snprintf(to + n, room - (size_t)n, "; the %s available are too little with any --min-count", has);
+        snprintf(to + n, room - (size_t)n, "; no --min-count makes this fit in the %s available", has);
     return need <= have;
 }
 

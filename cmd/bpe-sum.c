@@ -130,8 +130,8 @@ static void note_again(const struct summer *s)
     if (s->opt.quiet || !s->n_again)
         return;
     if (s->n_again > 1)
-        snprintf(more, sizeof more, ", as did those of %d more input%s", s->n_again - 1, s->n_again > 2 ? "s" : "");
-    program_note(NAME, "%s: all of its counts came before%s; they count once", s->again, more);
+        snprintf(more, sizeof more, ", as were those of %d more input%s", s->n_again - 1, s->n_again > 2 ? "s" : "");
+    program_note(NAME, "%s: all of its counts were in earlier inputs%s; they are added only once", s->again, more);
 }
 
 /* Writes an incomplete sum; why: the reason that it is incomplete. */

@@ -124,7 +124,7 @@ static int check(struct err *e)
     if (o->format == IDS_TEXT && self.common.parquet)
         return err_set(
             e, EX_USAGE,
-            "--parquet and -f text exclude each other; use bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
+            "--parquet and -f text cannot be combined; use bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
     if (encode_options_keep_apart(o, self.path, e))
         return -1;
     if (!self.path && o->format != IDS_TEXT && isatty(1))

@@ -62,7 +62,7 @@ static int make_pipes(int *from, int *to, size_t n, struct err *e)
     for (size_t k = 0; k < n; k++) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) < 0)
-            return err_sys(e, EX_OSERR, errno, "cannot make a pipe; give fewer jobs (-j)");
+            return err_sys(e, EX_OSERR, errno, "cannot make a pipe; use fewer jobs (-j)");
         from[k] = ends[0];
         to[k] = ends[1];
     }

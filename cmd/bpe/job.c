@@ -101,7 +101,7 @@ static int check(struct err *e)
 {
     if (self.n_command == 0)
         return err_set(e, EX_USAGE, "missing COMMAND; see --help");
-    return self.pack && self.unpack ? err_set(e, EX_USAGE, "--pack and --unpack exclude each other") : 0;
+    return self.pack && self.unpack ? err_set(e, EX_USAGE, "--pack and --unpack cannot be combined") : 0;
 }
 
 static int run(struct job *j, struct err *e)
@@ -143,8 +143,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe job",
     .usage = "usage: bpe job [OPTION]... -- COMMAND [ARGUMENT]...\n"
-             "Runs COMMAND for an engine: if a process is killed, reports that and exits with 75. It ends with\n"
-             "the process that started it, and ends all processes that COMMAND started.\n",
+             "Runs COMMAND for an engine: if a process is killed, reports that and exits with 75. When the\n"
+             "process that started it ends, it ends, too, with all processes that COMMAND started.\n",
     .options = rows,
     .to = &self,
     .files = &self.command,

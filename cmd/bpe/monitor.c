@@ -135,7 +135,7 @@ static int run(struct job *j, struct err *e)
 
 static const struct option_row options[] = {
     {0, "json", NULL, "print a line of JSON for each pipeline", OPTION_TO(FLAG, struct watching, json)},
-    {0, "pid", "PID", "show only pipelines of PID and the processes it started; end with them",
+    {0, "pid", "PID", "show only pipelines of PID and the processes it started; exit when they end",
      OPTION_TO(TEXT, struct watching, process), .check = check_pid},
     COMMAND_NO_VERSION,
     {0},

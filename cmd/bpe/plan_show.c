@@ -186,8 +186,8 @@ static int put_larger(struct buf *out, const struct plan *p, const struct plan_a
     double unit = pow(10, floor(log10(p->law.bytes)) + 1), larger = 10 * p->law.bytes;
     double n = larger <= unit ? unit : larger <= 2 * unit ? 2 * unit : larger <= 5 * unit ? 5 * unit : 10 * unit;
     bool none = ask->whole > 0 && n > 1.25 * ask->whole;
-    return n < 1e9 ? buf_printf(out, e, "--sample=%.0fMB%s\n", n / 1e6, none ? ", of more FILEs" : "")
-                   : buf_printf(out, e, "--sample=%.0fGB%s\n", n / 1e9, none ? ", of more FILEs" : "");
+    return n < 1e9 ? buf_printf(out, e, "--sample=%.0fMB%s\n", n / 1e6, none ? ", and more FILEs" : "")
+                   : buf_printf(out, e, "--sample=%.0fGB%s\n", n / 1e9, none ? ", and more FILEs" : "");
 }
 
 static int put_law(struct buf *out, const struct plan *p, const struct plan_ask *ask, struct err *e)
@@ -196,7 +196,7 @@ static int put_law(struct buf *out, const struct plan *p, const struct plan_ask 
     char bytes[PLAN_CELL], places[PLAN_CELL], files[PLAN_CELL], number[PLAN_CELL], tenth[PLAN_CELL],
         expected[PLAN_CELL];
     put_bytes(bytes, law->bytes);
-    put_many(places, ask->places, "place");
+    put_many(places, ask->places, "position");
     put_many(files, ask->first, "file");
     put_number(number, law->distinct);
     put_bytes(tenth, law->bytes / 10);
@@ -205,16 +205,17 @@ static int put_law(struct buf *out, const struct plan *p, const struct plan_ask 
                    ask->first > 0 ? ", only from the beginning of " : "", ask->first > 0 ? files : "") ||
         buf_printf(out, e, "Heaps' law    V(n) = %.3g n^%.3f (n bytes of text): %s distinct pretokens in the sample\n",
                    exp(law->ln_k), law->exponent, number) ||
-        buf_printf(out, e, "held-out      the line of the first %s predicts %s there: %.1f %% too %s\n", tenth,
-                   expected, 100 * fabs(exp(law->error) - 1), law->error < 0 ? "few" : "many"))
+        buf_printf(out, e,
+                   "held-out      the line through sizes up to %s predicts %s for the whole sample: %.1f %% too %s\n",
+                   tenth, expected, 100 * fabs(exp(law->error) - 1), law->error < 0 ? "few" : "many"))
         return -1;
     if (!p->too_small)
         return 0;
     if (law->few_sizes
-            ? buf_put_str(out, "too small     the sample has too few lines or documents to test the law; take ", e)
+            ? buf_put_str(out, "too small     the sample has too few lines or documents to test the law; use ", e)
             : buf_printf(out, e,
-                         "too small     the sample says little about so much text: the range spans a factor of "
-                         "%.1f; take ",
+                         "too small     the estimate is uncertain: the range spans a factor of "
+                         "%.1f; use ",
                          p->spread))
         return -1;
     return put_larger(out, p, ask, e);

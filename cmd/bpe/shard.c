@@ -146,7 +146,7 @@ static int check_names(struct err *e)
     if (!list)
         return 0;
     if (self.n_files)
-        return err_set(e, EX_USAGE, "--files%s-from and FILEs exclude each other", s->files0_from ? "0" : "");
+        return err_set(e, EX_USAGE, "--files%s-from and FILEs cannot be combined", s->files0_from ? "0" : "");
     return source_options_files(s, &self.files, &self.n_files, e);
 }
 
@@ -159,10 +159,10 @@ static int check_parquet(struct err *e)
     const struct input_form *form = input_forms[source_options_form(s)];
     if (mixed && !form->parquet)
         return err_set(e, EX_USAGE,
-                       "--parquet and --%s exclude each other; make a separate directory of shards of each",
+                       "--parquet and --%s cannot be combined; make a separate directory of shards for each",
                        form->name);
     if (mixed && self.id)
-        return err_set(e, EX_USAGE, "--parquet and --id exclude each other: a row of Parquet has no id");
+        return err_set(e, EX_USAGE, "--parquet and --id cannot be combined: a row of Parquet has no id");
     if (mixed && watch_reads_input(self.files, self.n_files))
         return err_set(e, EX_USAGE, "standard input cannot be read together with Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
@@ -189,7 +189,7 @@ static bool is_read_once(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
 }
 
-/* Reports wrong use before anything is made. */
+/* Reports usage errors before anything is made. */
 static int check(struct err *e)
 {
     static char dot[4096], *standard[] = {"-", NULL};

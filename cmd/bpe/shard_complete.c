@@ -198,17 +198,17 @@ static int compare_sources(const struct shard_asked *a, const struct manifest_so
     size_t n;
     const char *const *all = sources(a, &n);
     if (was->n != n)
-        return err_set(e, EX_USAGE, "%s was made of %llu files, but these are %zu%s; give the same files, " OTHERWISE,
-                       a->dir, (unsigned long long)was->n, n, a->parquet ? " (all Parquet files are one)" : "");
+        return err_set(e, EX_USAGE, "%s was made from %llu files, not %zu%s; give the same files, " OTHERWISE, a->dir,
+                       (unsigned long long)was->n, n, a->parquet ? " (all Parquet files count as one)" : "");
     digest_names(all, n, names);
     if (strcmp(names, was->names) != 0)
         return err_set(e, EX_USAGE,
-                       "%s was made of files with other names, or in another order; give the same files, " OTHERWISE,
+                       "%s was made from files with other names, or in another order; give the same files, " OTHERWISE,
                        a->dir);
     if (!a->parquet && is->regular && is->bytes != was->bytes && !any_compressed(a))
         return err_set(
             e, EX_DATAERR,
-            "%s was made of %llu bytes of text, but the files have %llu: they have changed; remove %s and run "
+            "%s was made from %llu bytes of text, but the files have %llu: they have changed; remove %s and run "
             "the same command again",
             a->dir, (unsigned long long)was->bytes, (unsigned long long)is->bytes, a->dir);
     return 0;

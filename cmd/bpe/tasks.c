@@ -36,7 +36,7 @@ static const char usage[] =
     "       bpe tasks shard DIR -o OUT [OPTION]...\n"
     "       bpe tasks split train|shard NAME [OPTION]... FILE...\n"
     "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all\n"
-    "machines share and any engine can run. The same command again does only what is not done. See also\n"
+    "machines share and any engine can run. Run the same command again to do only what is left. See also\n"
     "bpe tasks plan --help, and so on.\n";
 
 int tasks_main(int argc, char **argv)

@@ -19,8 +19,8 @@ struct tasks {
     struct command_options options;
 };
 
-/* Opens the work in DIR, the first of the FILEs, and finds its tasks. -1: wrong use, such as more than `max` FILEs; DIR
- * has no work, or its work was not planned. */
+/* Opens the work in DIR, the first of the FILEs, and finds its tasks. -1: usage error, such as more than `max` FILEs;
+ * DIR has no work, or its work was not planned. */
 int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int max, struct err *e);
 void tasks_close(struct tasks *t);
 

@@ -46,7 +46,7 @@ static int check_words(struct err *e)
         return err_set(e, EX_USAGE, "%.*s is for encoding; give -m MODEL", (int)strcspn(word, "="), word);
     if (self.encode.model && self.common.parquet)
         return err_set(e, EX_USAGE,
-                       "--parquet and -m exclude each other: tasks cannot encode Parquet; see bpe shard --parquet");
+                       "--parquet and -m cannot be combined: tasks cannot encode Parquet; see bpe shard --parquet");
     return 0;
 }
 

@@ -90,7 +90,7 @@ static int check(struct err *e)
     if (self.keep && !*self.keep)
         return err_set(e, EX_USAGE, "--keep: missing DIR");
     if (self.keep && self.common.via)
-        return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps the counts of other hosts");
+        return err_set(e, EX_USAGE, "--keep and --via cannot be combined; bpe tasks keeps the counts of other hosts");
     if (self.common.parquet && c->has_status)
         return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)

@@ -263,7 +263,7 @@ static const struct option_row shard_rows[] = {
 static const struct option_row train_rows[] = {
     SHARED_ROWS,
     SIZE_ROW(NULL),
-    {'m', "model", "MODEL", "--model and --count exclude each other: bpe train learns a new model",
+    {'m', "model", "MODEL", "--model and --count cannot be combined: bpe train learns a new model",
      .kind = OPTION_REFUSED},
     REFUSED_ROWS,
     {0},

@@ -114,7 +114,7 @@ static int run_rclone(struct upload *u, const char *const *words, const struct b
         job_wait(u->job, NULL, 0, isatty(2) ? 500 : -1);
         upload_show(u, &p->text);
     }
-    if (lseek(written, 0, SEEK_SET) == 0 && fd_read_all(written, out, "what rclone writes", e) == 0 &&
+    if (lseek(written, 0, SEEK_SET) == 0 && fd_read_all(written, out, "the output of rclone", e) == 0 &&
         buf_put(log, p->text.p, p->text.len, e) == 0)
         status = p->status;
 end:

@@ -52,7 +52,7 @@ static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id
     if (run) {
         if (str_equal(buf_str(&run->rules_bytes), rules_bytes))
             return run;
-        err_set(e, EX_DATAERR, "chunks of one run with different rules");
+        err_set(e, EX_DATAERR, "chunks of the same run with different rules");
         return NULL;
     }
     run = calloc(1, sizeof *run);
@@ -352,9 +352,9 @@ static int read_record(struct chunk_reader *r, const struct record *rec, struct 
     case RECORD_WORDS:
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
-        return err_set(e, EX_DATAERR, "these are counts already; they go to bpe-sum");
+        return err_set(e, EX_DATAERR, "these are counts, not chunks; pass them to bpe-sum");
     case RECORD_TOKENS:
-        return err_set(e, EX_DATAERR, "these are tokens already");
+        return err_set(e, EX_DATAERR, "these are tokens, not chunks");
     default:
         return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
     }

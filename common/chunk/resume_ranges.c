@@ -97,7 +97,7 @@ struct named_file {
 static int no_inline(const struct source *s, const char *asked_by, struct err *e)
 {
     return err_set(e, EX_USAGE,
-                   "--inline: %s wants ranges of the compressed file %s, whose text cannot be sent separately; "
+                   "--inline: %s lists ranges of the compressed file %s, whose text cannot be sent separately; "
                    "omit --inline, or start the whole run again with it",
                    asked_by, s->name);
 }
@@ -250,7 +250,7 @@ static int match_tail(struct chunk_writer *w, char **files, size_t n_files, bool
     *l = (struct source_list){0};
     if (n_files < known.n)
         rc = err_set(e, EX_USAGE,
-                     "%s wants the rest of a run of %zu FILEs or more, which did not finish; give all of them, in "
+                     "%s lists the rest of a run of %zu FILEs or more, which did not finish; give all of them, in "
                      "the same order",
                      asked_by, known.n);
     for (size_t i = 0; i < n_files && rc == 0; i++)

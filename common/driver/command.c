@@ -161,7 +161,7 @@ int command_paths(struct option_words *to, const struct option_words *from, cons
 {
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
-        return err_sys(e, EX_OSERR, errno, "the current directory has no name");
+        return err_sys(e, EX_OSERR, errno, "cannot determine the current directory");
     int rc = 0;
     for (size_t i = 0; i < from->n && rc == 0; i++) {
         const char *word = from->at[i], *path = NULL;
@@ -216,7 +216,7 @@ int command_options_check(struct command_options *o, const struct source_options
                    : 0;
     const char *other = other_form(text, has_only);
     if (other && !o->mixed)
-        return err_set(e, EX_USAGE, "--parquet and --%s exclude each other", other);
+        return err_set(e, EX_USAGE, "--parquet and --%s cannot be combined", other);
     if (n_files == 0)
         return err_set(e, EX_USAGE, "--parquet: missing FILE; see --help");
     if (job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||

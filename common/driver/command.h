@@ -6,7 +6,7 @@
  *                                            COMMAND_PROGRAMS(programs), .check = check, .run = run};
  *     int train_main(int argc, char **argv) { return command_main(&command, argc, argv); }
  *
- * Options are looked up in the programs' own tables (base/cli/usage.h), so wrong use is an error before any process
+ * Options are looked up in the programs' own tables (base/cli/usage.h), so a usage error is reported before any process
  * starts. A program's options are passed on as words.
  */
 #ifndef BPE_DRIVER_COMMAND_H
@@ -40,7 +40,7 @@ struct command {
     char ***files; /* set to the FILEs (borrowed from argv) and their number, which may be 0 */
     int *n_files;
 
-    /* Checks that the options are consistent, before anything is done; -1: wrong use. May be NULL. It calls the
+    /* Checks that the options are consistent, before anything is done; -1: usage error. May be NULL. It calls the
      * programs' own checks (command_check) itself, because it may have to complete their options first. */
     int (*check)(struct err *e);
 
@@ -55,7 +55,7 @@ struct command {
 /* Returns the exit status. */
 int command_main(const struct command *c, int argc, char **argv);
 
-/* Checks a program's options together with the command's FILEs. -1: wrong use. */
+/* Checks a program's options together with the command's FILEs. -1: usage error. */
 int command_check(struct command_program *p, char **files, int n_files, struct err *e);
 
 /* ---- Command lines ---- */
@@ -125,7 +125,7 @@ struct command_options {
     {0, "normalize", "FORM", "--normalize: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
     {0, "no-special", NULL, "--no-special: the model decides that; leave it out", .kind = OPTION_REFUSED}
 #define COMMAND_BY_ITSELF(name, argument) /* for options about missing work */ \
-    {0, name, argument, "--" name ": leave it out; to do what is missing, run the same command again", \
+    {0, name, argument, "--" name ": leave it out; to do the rest, run the same command again", \
      .kind = OPTION_REFUSED}
 #define COMMAND_OF_SHARD(name) \
     {0, name, NULL, "--" name ": give it to bpe-shard, which needs no text for it", .kind = OPTION_REFUSED}
@@ -133,7 +133,7 @@ struct command_options {
 
 extern const char *const command_nul_bytes[], *const command_null_rows[];
 
-/* Sets jobs; checks --via, and --parquet against the options for text and the FILEs. -1: wrong use. */
+/* Sets jobs; checks --via, and --parquet against the options for text and the FILEs. -1: usage error. */
 struct source_options;
 int command_options_check(struct command_options *o, const struct source_options *text, bool has_only, int n_files,
                           struct err *e);

@@ -26,7 +26,7 @@ static struct dispatch_worker *start(struct dispatch *d, const int *in, size_t n
     if (n || job_pipe(to, e) == 0) {
         struct job_start s = {.argv = d->words, .out = d->out, .stage = d->stage, .writes = d->writes};
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns) < 0) {
-            err_sys(e, EX_OSERR, errno, "cannot make a socket; give fewer jobs (-j)");
+            err_sys(e, EX_OSERR, errno, "cannot make a socket; use fewer jobs (-j)");
         } else {
             s.in = to[0];
             s.also = turns[1];

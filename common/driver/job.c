@@ -332,7 +332,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     }
     bool heard = !s->foreign || s->heard;
     if (heard && pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0) {
-        err_sys(e, EX_OSERR, errno, "cannot make a pipe; give fewer jobs (-j)");
+        err_sys(e, EX_OSERR, errno, "cannot make a pipe; use fewer jobs (-j)");
         goto end;
     }
     if (heard)
@@ -360,7 +360,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (p->pid < 0) {
-        err_sys(e, EX_OSERR, error, "cannot start %s; give fewer jobs (-j)", s->argv[0]);
+        err_sys(e, EX_OSERR, error, "cannot start %s; use fewer jobs (-j)", s->argv[0]);
         p->dismissed = true;
         p = NULL;
         goto end;

@@ -80,7 +80,7 @@ int resume_lock(struct job *j, const char *dir, int fd, struct err *e)
     int rc = resume_try_lock(dir, fd, PATIENCE_MS, e);
     if (rc <= 0)
         return rc;
-    snprintf(line, sizeof line, "%.900s: other processes work there; waiting for them", dir);
+    snprintf(line, sizeof line, "%.900s: other processes are working there; waiting for them", dir);
     job_print(j->command, line);
     while ((rc = flock(fd, LOCK_EX)) != 0 && errno == EINTR) {
     }

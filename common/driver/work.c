@@ -45,7 +45,7 @@ int work_open(struct work *w, struct err *e)
     if (!w->chunks || !w->sum_path || find_results(w, e))
         return -1;
     if (*w->dir != '/' && !getcwd(here, sizeof here))
-        return err_sys(e, EX_OSERR, errno, "the current directory has no name");
+        return err_sys(e, EX_OSERR, errno, "cannot determine the current directory");
     w->absolute = *w->dir == '/' ? strdup(w->chunks) : fd_path(here, w->chunks, e);
     return w->absolute ? 0 : err_mem(e, "a file name", strlen(w->chunks));
 }
@@ -142,9 +142,8 @@ int work_begin(struct work *w, int *status, struct err *e)
 
 static int not_planned(const struct work *w, const char *name, const char *word, struct err *e)
 {
-    return err_set(e, EX_DATAERR,
-                   "%s/%s: '%s': not what planning writes there; plan the work again, in another directory", w->chunks,
-                   name, word);
+    return err_set(e, EX_DATAERR, "%s/%s: '%s': unexpected contents; plan the work again, in another directory",
+                   w->chunks, name, word);
 }
 
 /* Reads words from a file of DIR/chunks. */

@@ -204,7 +204,7 @@ static int make_parts(struct work *w, const char *new, int *status, struct err *
         int alone = !is_text ? 1 : by_value ? is_by_value(w, &w->files[i], 1, status, e) : 0;
         if (alone > 0 && w->encodes)
             rc = err_set(e, EX_USAGE,
-                         "%s: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via",
+                         "%s: its text can only be piped, so bpe tasks cannot encode it; see bpe shard --via",
                          w->files[i]);
         else if (alone > 0)
             rc = put_file_part(new, n_file_parts++, w->files[i], e);
@@ -223,7 +223,7 @@ static int put_notes(const struct work *w, const char *new, struct err *e)
 {
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
-        return err_sys(e, EX_OSERR, errno, "the current directory has no name");
+        return err_sys(e, EX_OSERR, errno, "cannot determine the current directory");
     if (put_words(new, "worker", &w->worker, e) || put_words(new, "chunk", &w->chunk, e) ||
         put_words(new, "parquet", &w->options->reader, e) || put_file(new, "where", here, strlen(here) + 1, e))
         return -1;

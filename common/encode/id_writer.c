@@ -79,7 +79,7 @@ enum { HELD_MAX = 256 << 20 }; /* maximum bytes of ids that a process holds; the
 
 static int nobody(struct err *e)
 {
-    return err_set(e, EX_TEMPFAIL, "no turns for writing ids arrive: descriptor %d must be a socket of bpe encode",
+    return err_set(e, EX_TEMPFAIL, "cannot get a turn to write ids: descriptor %d must be a socket of bpe encode",
                    ID_TURNS_FD);
 }
 

@@ -162,11 +162,11 @@ int shard_verify_finish(struct shard_verify *a, struct err *e)
     }
     sha256_end(&names, is.names);
     if (is.n != was->n || strcmp(is.names, was->names) != 0)
-        return err_set(e, EX_DATAERR, "%s: was made of other sources (%llu; these are %llu); give another directory",
+        return err_set(e, EX_DATAERR, "%s: was made from other sources (%llu; now %llu); give another directory",
                        a->dir, (unsigned long long)was->n, (unsigned long long)is.n);
     if (sized && is.bytes != was->bytes)
         return err_set(e, EX_DATAERR,
-                       "%s: was made of %llu bytes of text, and these sources have %llu: they changed; give another "
+                       "%s: was made from %llu bytes of text, but these sources have %llu: they changed; give another "
                        "directory",
                        a->dir, (unsigned long long)was->bytes, (unsigned long long)is.bytes);
     return 0;

@@ -294,7 +294,7 @@ static size_t first_place(const struct corpus *c)
 
 FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows, struct err *e)
 {
-    if (array_grow(&c->found, &c->found_cap, top->n + n_borders(c), sizeof *c->found, "where a pair is", e))
+    if (array_grow(&c->found, &c->found_cap, top->n + n_borders(c), sizeof *c->found, "the positions of a pair", e))
         return -1;
     struct neighbours f = replace(c, top, z, wide, windows);
     assert(f.n_left > 0);

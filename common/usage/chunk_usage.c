@@ -13,13 +13,13 @@ static int check(void *options, struct err *e)
 {
     struct chunk_options *o = options;
     if (o->regex && (o->pattern || o->model))
-        return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
+        return err_set(e, EX_USAGE, "-e and -%c cannot be combined", o->pattern ? 'p' : 'm');
     if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
         return -1;
     if (o->normalizer && o->model)
-        return err_set(e, EX_USAGE, "--normalize and -m exclude each other; the model determines the normalization");
+        return err_set(e, EX_USAGE, "--normalize and -m cannot be combined; the model determines the normalization");
     if (o->no_special && o->special.n)
-        return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
+        return err_set(e, EX_USAGE, "-s and --no-special cannot be combined");
     if ((o->pattern && !pattern_named(o->pattern, e)) ||
         source_options_check(&o->source, o->files != usage_no_files, e))
         return -1;

@@ -7,7 +7,7 @@ static int check(void *options, struct err *e)
     if (shared_options_model(o->model, e) || shared_options_stdin(o->model, o->files, o->n_files, "the ids", e))
         return -1;
     return o->format == DECODE_TEXT && o->dtype != DTYPE_BY_VOCABULARY
-               ? err_set(e, EX_USAGE, "-d is for -f raw: ids in decimal have no type")
+               ? err_set(e, EX_USAGE, "-d applies only to -f raw: decimal ids have no type")
                : 0;
 }
 

@@ -39,7 +39,7 @@ static int check_fraction(const char *word, void *options, struct err *e)
 static int check_look(const struct shard_options *o, struct err *e)
 {
     if (o->check && o->list)
-        return err_set(e, EX_USAGE, "--check and --list exclude each other");
+        return err_set(e, EX_USAGE, "--check and --list cannot be combined");
     if (o->pipeline.dir || o->convert || o->pipeline.resume)
         return err_set(e, EX_USAGE, "%s DIR writes no shards; leave out -o, --convert and --resume",
                        o->check ? "--check" : "--list");
@@ -71,7 +71,7 @@ static int check(void *options, struct err *e)
     if (s->convert && (s->n_files != 1 || strcmp(s->files[0], "-") == 0))
         return err_set(e, EX_USAGE, "--convert takes one directory of shards");
     if (s->drop && s->pad)
-        return err_set(e, EX_USAGE, "--drop-last and --pad-last exclude each other");
+        return err_set(e, EX_USAGE, "--drop-last and --pad-last cannot be combined");
     return shard_plan_check(p, e);
 }
 

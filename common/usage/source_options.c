@@ -31,7 +31,7 @@ static int check_forms(const struct source_options *o, enum form form, struct er
     rest.is_form[form] = false;
     enum form other = source_options_form(&rest);
     return other == FORM_TEXT ? 0
-                              : err_set(e, EX_USAGE, "--%s and --%s exclude each other", input_forms[form]->name,
+                              : err_set(e, EX_USAGE, "--%s and --%s cannot be combined", input_forms[form]->name,
                                         input_forms[other]->name);
 }
 
@@ -58,7 +58,7 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
     if (check_forms(o, form, e))
         return -1;
     if (o->files_from && o->files0_from)
-        return err_set(e, EX_USAGE, "--files-from and --files0-from exclude each other");
+        return err_set(e, EX_USAGE, "--files-from and --files0-from cannot be combined");
     if (o->skip_bad_lines && !has_field)
         return has_no_field("--on-error=skip", e);
     if (o->id && !has_field)

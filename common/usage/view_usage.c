@@ -5,7 +5,7 @@ static int check(void *options, struct err *e)
 {
     const struct view_options *o = options;
     return o->check + o->armor + o->dearmor > 1
-               ? err_set(e, EX_USAGE, "--check, --armor and --dearmor exclude each other")
+               ? err_set(e, EX_USAGE, "--check, --armor and --dearmor cannot be combined")
                : 0;
 }
 

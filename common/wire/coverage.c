@@ -124,8 +124,9 @@ static void check_complete(struct coverage_run *r)
 
 static int beyond(const struct coverage_source *s, uint64_t end, struct err *e)
 {
-    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has only %llu", (int)s->facts.name.len,
-                   (const char *)s->facts.name.p, (unsigned long long)end, (unsigned long long)s->facts.size);
+    return err_set(e, EX_DATAERR, "%.*s: the counts reach byte %llu, but it has only %llu bytes",
+                   (int)s->facts.name.len, (const char *)s->facts.name.p, (unsigned long long)end,
+                   (unsigned long long)s->facts.size);
 }
 
 static int contradiction(uint64_t number, const struct coverage_source *s, struct err *e)

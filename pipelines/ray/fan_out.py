@@ -20,7 +20,7 @@
 # job. A command with any other exit status is lost as well, because its output may be cut off. Exit status 75 means: run the
 # same command again.
 #
-# Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
+# Exit status: that of the first command that failed; 64 usage error, 66 a file to send is missing, 71 no cluster, 73 or 74 a
 # file that cannot be written or read, 75 a task that was lost too often, 127 no Ray, or no such command on a machine; 71, 73
 # or 74 also if that is the reason for which a task was lost.
 import errno
@@ -207,10 +207,10 @@ def finish(state, result):
         status, machine, text, data = result_of(said, result)
     except Lost as why:
         if tries < state["retries"]:
-            say(NAME, f"{state['name']} was lost, and is run again: {why}")
+            say(NAME, f"{state['name']} was lost; running it again: {why}")
             submit(state, records, tries + 1)
         else:
-            say(NAME, f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
+            say(NAME, f"{state['name']} was lost {tries + 1} time{'s' * (tries > 0)}; giving up: {why}")
             state["status"] = state["status"] or why.status
         return
     if status and is_empty(data):

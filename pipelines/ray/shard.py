@@ -44,7 +44,7 @@ def key_of(file, options):
 
 def check_names(options, files):
     if not options or not files:
-        raise Failure(64, "--text is for --parquet and FILEs NAME.parquet")
+        raise Failure(64, "--text needs --parquet, and FILEs named NAME.parquet")
     for file in files:
         if not file.endswith(".parquet"):
             raise Failure(64, f"{file}: with --text, the name of a Parquet file must end in .parquet")

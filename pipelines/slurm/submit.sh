@@ -215,7 +215,7 @@ for file in "$work/slurm.lock" "$work/slurm.jobs"; do
 done
 exec 9>>"$work/slurm.lock" || die 73 "$work/slurm.lock: cannot create"
 flock -w 1 9 || {
-    echo "$myself: $work: other processes work there; waiting for them" >&2
+    echo "$myself: $work: other processes are working there; waiting for them" >&2
     flock 9 || die 71 "$work: cannot be locked"
 }
 array=- last=- did=$finish

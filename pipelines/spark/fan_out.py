@@ -13,7 +13,7 @@
 # the job are done, and then fetched one by one. A task that runs twice, or again after its executor was lost with its results,
 # writes the same batch, or another batch of the same text; only one of them counts.
 #
-# Exit status: 0 even after a failure that a record reports; 64 wrong use; 65 the input is cut off; 71 Spark does not start; 74
+# Exit status: 0 even after a failure that a record reports; 64 usage error; 65 the input is cut off; 71 Spark does not start; 74
 # standard input or output failed; 75 a task failed in every attempt, or Spark ended; 127 pyspark is missing, or a command on an
 # executor; that of a command that fails without output.
 import collections

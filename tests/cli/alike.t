@@ -63,7 +63,7 @@ for p in $programs; do
     sh -c "$p ${args[*]} 2>&-" >out.quiet
     is $? 0 "$p ${args[*]}: standard error may be closed"
     sh -c "$p -Z 2>&- >/dev/null"
-    is $? 64 "  and wrong use still exits with 64"
+    is $? 64 "  and a usage error still exits with 64"
 
     # Filters of the pipeline write a failure record, even for wrong options; the other programs write nothing.
     "$p" -Z >failure 2>/dev/null

@@ -110,8 +110,8 @@ is "$? $(wc -c <model) $(cat err)" \
     "65 0 bpe-merge: standard input: line 2: is not base64 (as bpe-view --armor writes it), or is cut off" \
     "a damaged line: no model, and the last program reports it"
 
-fails 64 "bpe-view: *exclude each other*" bpe-view --armor --dearmor lines
-fails 64 "bpe-view: *exclude each other*" bpe-view --check --dearmor lines
+fails 64 "bpe-view: *cannot be combined*" bpe-view --armor --dearmor lines
+fails 64 "bpe-view: *cannot be combined*" bpe-view --check --dearmor lines
 fails 66 "bpe-view: nowhere: *" bpe-view --dearmor nowhere
 for option in --armor --dearmor; do
     from=lines

@@ -348,7 +348,7 @@ named_as_standard_input() {
 
 missing_by_value() {
     lost
-    fails 64 "bpe-chunk: --inline: todo wants ranges of the compressed file a.txt.gz, *" bpe-chunk --only todo --inline a.txt.gz b.txt.gz
+    fails 64 "bpe-chunk: --inline: todo lists ranges of the compressed file a.txt.gz, *" bpe-chunk --only todo --inline a.txt.gz b.txt.gz
 }
 
 changed() {

@@ -146,7 +146,7 @@ bad_line "97 $(printf '\351')" 'byte 0xE9 is not part of an id; *' 1
 { printf '97\n' && head -c 100000 /dev/zero | tr '\0' 0; } >bad.lines
 fails 65 'bpe-decode: bad.lines: line 2: "000000000000000000000000" is not an id; *' bpe-decode -m narrow.tiktoken -f text bad.lines
 fails 65 "bpe-decode: standard input: line 3: id 1000 is not in the model (gap.tiktoken)" bpe-decode -m gap.tiktoken -f text < <(printf '97\n98\n1000')
-fails 64 "bpe-decode: -d is for -f raw: ids in decimal have no type" bpe-decode -m gap.tiktoken -f text -d u16 one
+fails 64 "bpe-decode: -d applies only to -f raw: decimal ids have no type" bpe-decode -m gap.tiktoken -f text -d u16 one
 fails 64 "bpe-decode: -f records: must be one of raw, text" bpe-decode -m gap.tiktoken -f records one
 
 # ---- -o PATH ----

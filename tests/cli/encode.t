@@ -104,10 +104,10 @@ for p in bpe-sum "bpe-merge -v 300"; do
     # shellcheck disable=SC2086
     fails 65 "${p%% *}: a.tok: byte 0: these are tokens, from bpe-encode; *" $p a.tok
 done
-fails 65 "bpe-count: these are tokens already" bpe-count a.tok
-fails 65 "bpe-encode: these are tokens already" $E a.tok
+fails 65 "bpe-count: these are tokens, not chunks" bpe-count a.tok
+fails 65 "bpe-encode: these are tokens, not chunks" $E a.tok
 bpe-count a.chunks >a.counts
-fails 65 "bpe-encode: these are counts already; *" $E a.counts
+fails 65 "bpe-encode: these are counts, not chunks; *" $E a.counts
 $E -f raw a.chunks | cmp -s - a.bin
 ok $? "-f raw of chunks"
 is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
@@ -162,14 +162,14 @@ cat a.chunks a.tok >bad.chunks
 is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: ends at a record of another type"
 is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text needs one turn, as a record does"
 is "$(turns all empty)" "e w 0 0 0" "-f turns: an empty text"
-is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: no turns for writing ids arrive: descriptor 3 must be a socket of bpe encode" \
+is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: cannot get a turn to write ids: descriptor 3 must be a socket of bpe encode" \
     "-f turns: the socket is closed"
-fails 75 "bpe-encode: no turns for writing ids arrive*" $E -f turns a.chunks
+fails 75 "bpe-encode: cannot get a turn to write ids*" $E -f turns a.chunks
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f turns -o no.bin a.chunks
 fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -o no.bin a.chunks
-fails 64 "bpe-encode: a.txt: text and chunks are not encoded together" $E -f raw a.chunks a.txt
-fails 64 "bpe-encode: a.chunks: text and chunks are not encoded together" $E -f text a.txt a.chunks
+fails 64 "bpe-encode: a.txt: cannot encode text and chunks together" $E -f raw a.chunks a.txt
+fails 64 "bpe-encode: a.chunks: cannot encode text and chunks together" $E -f text a.txt a.chunks
 for o in --invalid=error --jsonl "--jsonl --on-error=skip"; do
     # shellcheck disable=SC2086
     fails 64 "bpe-encode: a.chunks: these are chunks: --* is for bpe-chunk" $E $o a.chunks
@@ -565,7 +565,7 @@ is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  bpe-model writes it u
 refuses 64 "bpe-merge: this model normalizes text (nfc), which tiktoken does not" bpe-merge -f tiktoken -o x -v 262 nfc.sum
 refuses 64 "bpe-model: this model normalizes text (nfc), which tiktoken does not" bpe-model -f tiktoken -o x nfc.json
 refuses 64 "bpe-model: vocab.json and merges.txt cannot express*" bpe-model -f gpt2 -o x nfc.json
-fails 64 "bpe-chunk: --normalize and -m exclude each other*" bpe-chunk --normalize=nfc -m m.json a.txt
+fails 64 "bpe-chunk: --normalize and -m cannot be combined*" bpe-chunk --normalize=nfc -m m.json a.txt
 fails 65 "bpe-encode: *the chunks were made with the pattern*" sh -c 'bpe-chunk -m m.json a.txt | bpe-encode -m nfc.json'
 bpe-chunk -m nfc.json marks.txt | bpe-encode -m nfc.json | bpe-shard -o nfc.shards 2>/dev/null
 is "$(grep -o '"normalizer":"nfc"' nfc.shards/manifest.json)" '"normalizer":"nfc"' "the manifest of shards has the normalizer"

@@ -69,7 +69,7 @@ lists_and_files() {
     files
     fails 64 "bpe-chunk: --files-from: name FILEs in a list or on the command line, not both" bpe-chunk --files-from=list f1
     fails 64 "bpe-chunk: --files0-from: name FILEs in a list or on the command line, not both" bpe-chunk --files0-from=list0 -
-    fails 64 "bpe-chunk: --files-from and --files0-from exclude each other" bpe-chunk --files-from=list --files0-from=list0
+    fails 64 "bpe-chunk: --files-from and --files0-from cannot be combined" bpe-chunk --files-from=list --files0-from=list0
 }
 
 no_list() {

@@ -44,9 +44,9 @@ done
 bpe-chunk -p cl100k -0 bad.nul | bpe-count >/dev/null 2>err
 is "$?" 65 "  exit 65"
 for what in --jsonl --wet --fe; do
-    fails 64 "bpe-chunk: --null and $what exclude each other" bpe-chunk -0 $what bad.nul
+    fails 64 "bpe-chunk: --null and $what cannot be combined" bpe-chunk -0 $what bad.nul
 done
-fails 64 "bpe-chunk: --jsonl and --wet exclude each other" bpe-chunk --wet --jsonl bad.nul
+fails 64 "bpe-chunk: --jsonl and --wet cannot be combined" bpe-chunk --wet --jsonl bad.nul
 fails 64 "bpe-chunk: --on-error=skip is for --jsonl" bpe-chunk -0 --on-error=skip bad.nul
 
 # ---- Ids ----

@@ -120,11 +120,11 @@ bad_regexes() {
     fails 64 "bpe-chunk: regex, byte 3: \\\\w is not supported, *" bpe-chunk -e 'a+|\w' in.txt
 }
 
-# Options that exclude each other.
+# Options that cannot be combined.
 excluding() {
     made json
-    fails 64 "bpe-chunk: -e and -p exclude each other" bpe-chunk -p gpt2 -e . in.txt
-    fails 64 "bpe-chunk: -e and -m exclude each other" bpe-chunk -m in.json -e . in.txt
+    fails 64 "bpe-chunk: -e and -p cannot be combined" bpe-chunk -p gpt2 -e . in.txt
+    fails 64 "bpe-chunk: -e and -m cannot be combined" bpe-chunk -m in.json -e . in.txt
     fails 64 "bpe-chunk: --invalid=bytes is not for --jsonl: *" bpe-chunk --jsonl --invalid=bytes in.txt
     fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -m in.json in.txt
     fails 64 "bpe-chunk: *-s*--no-special*" bpe-chunk -s x --no-special in.txt

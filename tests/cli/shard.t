@@ -1,5 +1,5 @@
 #!/bin/bash
-# bpe-shard: names, sizes and headers of shards, the manifest, options that exclude each other, and directories that are in use, were
+# bpe-shard: names, sizes and headers of shards, the manifest, options that cannot be combined, and directories that are in use, were
 # used before, or lost a part.
 . "$(dirname "$0")/../lib.sh"
 random_seed
@@ -172,10 +172,10 @@ shards = json.load(open("strange/manifest.json"))["shards"]
 sys.stdout.buffer.write(b" ".join({os.fsencode(s["first"]["source"]) for s in shards}))' | xxd -p)" \
     "$(printf %s "$strange" | xxd -p)" "a name that is not UTF-8 is stored as Python's os.fsencode expects"
 
-# ---- Options that exclude each other ----
+# ---- Options that cannot be combined ----
 
 refuses 64 "*missing -o DIR*" bpe-shard t.tok
-refuses 64 "*--test and --test-fraction exclude*" bpe-shard -o no --test=1 --test-fraction=0.1 t.tok
+refuses 64 "*--test and --test-fraction cannot be combined" bpe-shard -o no --test=1 --test-fraction=0.1 t.tok
 refuses 64 "*between 0 and 1*" bpe-shard -o no --test-fraction=1 t.tok
 refuses 64 "*--test-fraction 0.1x*" bpe-shard -o no --test-fraction=0.1x t.tok
 refuses 64 "*-n 0 makes only one*" bpe-shard -o no --test=1 -n 0 t.tok
@@ -192,7 +192,7 @@ named() {
     bpe-shard -o no --name="$(printf "$1")" t.tok
 }
 for name in 'a\nb' '\033[31m' 'a\177' 'a\302\233b'; do
-    refuses 64 "*--name: contains a control character*" named "$name"
+    refuses 64 "*--name: must not contain control characters*" named "$name"
 done
 shards accents --name="$(printf 'caf\303\251 \303\233')" -n 0 t.tok
 is "$(names accents)" "café Û.npy" "  but --name may have non-ASCII characters"
@@ -282,12 +282,12 @@ fails 65 "*part: was begun with ids *--special*" again <other.tok
 bpe-chunk -m m.json --invalid=skip t.txt | bpe-encode -m m.json --eot=after >other.tok
 fails 65 "*part: its text was read as plain text, but this as invalid=skip; *" again <other.tok
 bpe-chunk -m m.json t.txt t.txt | bpe-encode -m m.json --eot=after >other.tok
-fails 65 "*part: was made of other sources (1; these are 2); *" again <other.tok
+fails 65 "*part: was made from other sources (1; now 2); *" again <other.tok
 bpe-chunk -m m.json t.txt.gz | bpe-encode -m m.json --eot=after >other.tok
-fails 65 "*part: was made of other sources (1; these are 1); *" again <other.tok
+fails 65 "*part: was made from other sources (1; now 1); *" again <other.tok
 mkdir no.d
 (cd no.d && head -c -1 ../t.txt >t.txt && bpe-chunk -m ../m.json t.txt | bpe-encode -m ../m.json --eot=after >../other.tok)
-fails 65 "*part: was made of $(wc -c <t.txt) bytes of text, and these sources have $(($(wc -c <t.txt) - 1)): they changed; *" again <other.tok
+fails 65 "*part: was made from $(wc -c <t.txt) bytes of text, but these sources have $(($(wc -c <t.txt) - 1)): they changed; *" again <other.tok
 is "$(diff -r part npy)" "" "  and none of these changes the directory"
 is "$(sed -n 's/^  "sources": //p' part/manifest.json)" \
     "{\"count\":1,\"bytes\":$(wc -c <t.txt),\"names\":\"$(printf 't.txt\0' | sha256sum | cut -d ' ' -f 1)\"}," \

@@ -157,7 +157,7 @@ kill -KILL "$pid"
 released
 wait $!
 same_model killed.json "train: a bpe-count was killed"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: killed by signal 9 on *" "  with a message"
+like "$(cat err)" "bpe ray: bpe-count was lost; running it again: killed by signal 9 on *" "  with a message"
 
 held 0
 ray_train -o worker.json "${texts[@]}" 2>err &
@@ -167,7 +167,7 @@ kill -KILL "$pid"
 released
 wait $!
 same_model worker.json "train: a process of Ray was killed"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  with a message"
+like "$(cat err)" "bpe ray: bpe-count was lost; running it again: *" "  with a message"
 
 held 0
 ray_train -o node.json "${texts[@]}" 2>err &
@@ -176,7 +176,7 @@ order remove
 released
 wait $!
 same_model node.json "train: a node died"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  with a message"
+like "$(cat err)" "bpe ray: bpe-count was lost; running it again: *" "  with a message"
 order add
 
 # The first result fills the pipe, so that the others stay in the memory of the nodes.
@@ -204,7 +204,7 @@ order remove
 touch go
 wait $!
 is "$(cat bytes)" 18000000 "a node died with results in memory: they are made again"
-like "$(cat err)" "*bpe ray: gives was lost, and is run again: *" "  with a message"
+like "$(cat err)" "*bpe ray: gives was lost; running it again: *" "  with a message"
 order add
 
 held 2
@@ -234,19 +234,19 @@ END
 chmod +x workers/dies
 "$fan_out" --retries=1 dies <record 2>err
 is $? 75 "a worker that dies again and again: exit 75"
-is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost, and is run again: killed by signal 9
-bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  with a message"
+is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost; running it again: killed by signal 9
+bpe ray: dies was lost 2 times; giving up: killed by signal 9" "  with a message"
 
 # ---- No space ----
 no_room="standard output: cannot write: No space left on device (on *)"
 touch full
 ray_train --results=files -o room.json "${texts[@]}" 2>err
 same_model room.json "train: one bpe-count had no space for its output"
-like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: bpe-count: $no_room" "  with a message"
+like "$(cat err)" "bpe ray: bpe-count was lost; running it again: bpe-count: $no_room" "  with a message"
 touch always-full
 ray_train --results=files --retries=1 -o none.json "${texts[@]}" 2>err
 is "$? $(names files)" "74 " "train: no space: exit 74"
-like "$(cat err)" "*bpe ray: bpe-count was lost 2 times, and is left out: bpe-count: $no_room*" "  with a message"
+like "$(cat err)" "*bpe ray: bpe-count was lost 2 times; giving up: bpe-count: $no_room*" "  with a message"
 is "$(grep -c -e checksum -e damaged err) $(ls none.json 2>/dev/null)" "0 " "  no other message, and no model"
 ray_shard --retries=0 -o room "${texts[@]}"
 is $? 74 "shard: no space: exit 74"
@@ -254,13 +254,13 @@ rm always-full
 ray_shard -o room "${texts[@]}"
 same_shards room "  the same command again completes it"
 for want in 71:71 73:73 1:75 77:75; do
-    fails "${want#*:}" "bpe ray: bash was lost 1 times, and is left out: what it says (on *)" \
+    fails "${want#*:}" "bpe ray: bash was lost 1 time; giving up: what it says (on *)" \
         "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <record
     is "$(cat fails.out)" "" "  and its output is not passed on"
 done
 printf '#!/bin/bash\nrm -r %q/files/bpe-ray-*\n' "$here" >removes
 chmod +x removes
-refuses 74 "bpe ray: removes was lost 1 times, and is left out: */files/bpe-ray-*: No such file or directory (on *)" \
+refuses 74 "bpe ray: removes was lost 1 time; giving up: */files/bpe-ray-*: No such file or directory (on *)" \
     "$fan_out" --retries=0 --results=files ./removes <record
 
 # ---- Signals ----
@@ -432,7 +432,7 @@ rm changes
 touch no-sync
 by_text none late.parquet --retries=0
 is $? 74 "  a text that cannot be synced: exit 74"
-like "$(cat err)" "bpe ray: text.py was lost 1 times, and is left out: bpe ray shard: text/.late.parquet.*: cannot write: No space left on device (on *)" \
+like "$(cat err)" "bpe ray: text.py was lost 1 time; giving up: bpe ray shard: text/.late.parquet.*: cannot write: No space left on device (on *)" \
     "  with a message"
 rm no-sync
 touch slow-text
@@ -522,8 +522,8 @@ made=$(names text)
 head -c 100000 data/2.parquet >bad.parquet
 refuses 65 "bpe ray: bpe parquet: bad.parquet: * (on *)" bpe ray shard -o none "${flow[@]}" --text=text bad.parquet data/1.parquet
 is "$(names text)" "$made" "  no text is left"
-refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text x.txt
-refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text data/1.parquet
+refuses 64 "bpe ray shard: --text needs --parquet, *" bpe ray shard -o none -m small.tiktoken --text=text x.txt
+refuses 64 "bpe ray shard: --text needs --parquet, *" bpe ray shard -o none -m small.tiktoken --text=text data/1.parquet
 refuses 64 "bpe ray shard: data/1.txt: *must end in .parquet" bpe ray shard -o none "${flow[@]}" --text=text data/1.{parquet,txt}
 refuses 66 "bpe ray shard: no.parquet: *No such file*" bpe ray shard -o none "${flow[@]}" --text=text no.parquet
 refuses 73 "bpe ray shard: data/1.txt/x: cannot create: *" bpe ray shard -o none "${flow[@]}" --text=data/1.txt/x data/1.parquet

@@ -186,7 +186,7 @@ is $? 143 "a signal ends the command"
 until_true 60 has_ended
 ok $? "  and its JVM"
 
-# ---- Wrong use ----
+# ---- Usage errors ----
 
 fails 64 "bpe spark: --conf=x: must be KEY=VALUE" bpe spark train --conf=x -v 1000 data/1.txt
 fails 64 "bpe spark: --tasks=0: not a number of tasks" bpe spark train --tasks=0 -v 1000 data/1.txt

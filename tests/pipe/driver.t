@@ -30,7 +30,7 @@ mistakes() {
     refuses 64 "bpe train: option --special- is ambiguous: --special-token, --special-first, --special-last; see --help" bpe train --special- x
     refuses 64 "bpe train: --model: bpe train learns a new model; *" bpe train -v 300 -m m.json a.txt
     refuses 64 "bpe train: -p nope: no such pattern; *" bpe train -v 300 -p nope a.txt
-    refuses 64 "bpe train: -e and -p exclude each other" bpe train -v 300 -p gpt2 -e x a.txt
+    refuses 64 "bpe train: -e and -p cannot be combined" bpe train -v 300 -p gpt2 -e x a.txt
     refuses 73 "bpe train: none/x: cannot create: No such file or directory" bpe train -v 300 -o none/x a.txt
 }
 

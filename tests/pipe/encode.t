@@ -214,9 +214,9 @@ is "$(wc -l <err)" 1 "a damaged vocabulary: one line"
 fails_whole 64 "no model" large.txt
 fails_whole 64 "an unknown option" -m m.json --frobnicate large.txt
 fails_whole 64 "-j 0" -m m.json -j 0 large.txt
-fails_whole 64 "wrong use of a program" -m m.json -d u8 large.txt
-fails_whole 64 "wrong use of a program, standard input" -m m.json -d u8 - <large.txt
-like "$(cat err)" "bpe encode: -d u8: *" "wrong use of a program, standard input: the message"
+fails_whole 64 "usage error of a program" -m m.json -d u8 large.txt
+fails_whole 64 "usage error of a program, standard input" -m m.json -d u8 - <large.txt
+like "$(cat err)" "bpe encode: -d u8: *" "usage error of a program, standard input: the message"
 fails_whole 64 "no such separator" -m m.json --eot=after --eot-token=nope large.txt
 # The last byte is invalid; then also one in the first part.
 printf '\351' | cat large.txt - >latin1.txt

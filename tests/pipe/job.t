@@ -31,7 +31,7 @@ fails 75 "bpe slurm: a process was killed" bpe job --as='bpe slurm' -- sh -c 'ki
 is "$(bpe job --ok=65 -- sh -c 'exit 65'; echo $?) $(bpe job --ok=65 -- sh -c 'exit 66'; echo $?)" "0 66" "--ok"
 fails 127 "bpe job: no-such-program is not installed, or not on PATH" bpe job -- no-such-program
 refuses 64 "bpe job: missing COMMAND; see --help" bpe job --records
-refuses 64 "bpe job: --pack and --unpack exclude each other" bpe job --pack --unpack -- cat
+refuses 64 "bpe job: --pack and --unpack cannot be combined" bpe job --pack --unpack -- cat
 is "$(bpe --help | grep -c '^  job ')" 0 "bpe --help does not list it"
 like "$(bpe job --help)" "usage: bpe job *" "  but it has --help"
 

@@ -127,7 +127,7 @@ wrong_use() {
     fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
     fails 64 "bpe train: --keep completes the counts itself; leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
     fails 64 "bpe train: --keep: missing DIR" bpe train -v 1000 --keep= b.txt
-    is "$(ls -d new 2>/dev/null)" "" "wrong use creates no directory"
+    is "$(ls -d new 2>/dev/null)" "" "a usage error creates no directory"
     fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
 }
 
@@ -158,7 +158,7 @@ not_begun() {
     files
     fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
     bpe train -v 1000 --keep=bad small.txt >/dev/null
-    ok $? "after wrong use, other options may use the directory"
+    ok $? "after a usage error, other options may use the directory"
 }
 
 empty_counts() {

@@ -369,7 +369,7 @@ def by_bpe():
            0 <= extra < (1000000 if "sanitize" in lib.BUILD else 100000) and lines[1].get("program") == "bpe-sum", "--progress=json", lines[-1])
     for arg in "--progress=json,x", "--progress=1,json", "--progress=json,", "--progress=0", "--monitor=0", "--monitor=x":
         code, _, err = lib.run(["bpe", "train", "-v", "500", arg, "text"])
-        lib.ok(code == 64 and err.startswith(f"bpe train: {arg.replace('=', ' ')}: ") and err.count("\n") == 1, f"{arg}: wrong use", err)
+        lib.ok(code == 64 and err.startswith(f"bpe train: {arg.replace('=', ' ')}: ") and err.count("\n") == 1, f"{arg}: usage error", err)
 
 
 def by_ssh():

@@ -24,8 +24,8 @@ done
 text 2 20000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 300 >small.json
 for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do
     name=${option%%=*}
-    refuses 64 "bpe train: --parquet and ${name/-0/--null} exclude each other" bpe train -v 300 -j 3 $option --parquet x
-    refuses 64 "bpe encode: --parquet and ${name/-0/--null} exclude each other" bpe encode -m small.json -j 3 --parquet $option x
+    refuses 64 "bpe train: --parquet and ${name/-0/--null} cannot be combined" bpe train -v 300 -j 3 $option --parquet x
+    refuses 64 "bpe encode: --parquet and ${name/-0/--null} cannot be combined" bpe encode -m small.json -j 3 --parquet $option x
 done
 refuses 64 "bpe train: -p nope: *" bpe train -v 300 -p nope -j 3 --parquet x
 refuses 66 "bpe encode: absent.json: cannot open: *" bpe encode -m absent.json -j 3 --parquet x
@@ -222,7 +222,7 @@ for _ in 1 2; do
     ok $? "train --jsonl --parquet --keep"
     rm -f mixed/sum mixed/counts/*.00000
 done
-refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet more.jsonl
+refuses 64 "bpe train: --parquet and --jsonl cannot be combined" bpe train -v 500 --jsonl --parquet more.jsonl
 bpe train -v 500 -j 2 --jsonl --parquet one-group.parquet | cmp - <("$parquet" one-group.parquet | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500)
 ok $? "train --jsonl --parquet, without JSON Lines"
 bpe shard -m want.json -o alone -f raw -n 0 --eot=after --jsonl --parquet one-group.parquet none.parquet >out &&
@@ -244,9 +244,9 @@ cp -p more.jsonl other.jsonl
 both=(-m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet)
 for files in "other.jsonl one-group.parquet few.jsonl.gz" "one-group.parquet more.jsonl few.jsonl.gz"; do
     # shellcheck disable=SC2086
-    refuses 64 "bpe shard: both was made of files with other names, or in another order; *" bpe shard "${both[@]}" $files
+    refuses 64 "bpe shard: both was made from files with other names, or in another order; *" bpe shard "${both[@]}" $files
 done
-refuses 64 "bpe shard: both was made of 3 files, but these are 2 (all Parquet files are one); *" \
+refuses 64 "bpe shard: both was made from 3 files, not 2 (all Parquet files count as one); *" \
     bpe shard "${both[@]}" one-group.parquet few.jsonl.gz
 bpe shard -m want.json -o nuls -f raw -n 0 --eot=after -0 --parquet one-group.parquet text.nul >out
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) text.nul | cmp - nuls/train.bin
@@ -257,9 +257,9 @@ refuses 64 "bpe shard: /dev/fd/3: bpe shard itself uses this descriptor with Par
     bpe shard -m want.json -o none --jsonl --parquet some.parquet /dev/fd/3
 refuses 64 "bpe shard: standard input cannot be read together with Parquet files; *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet -
-refuses 64 "bpe shard: --parquet and --wet exclude each other; *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
-refuses 64 "bpe shard: --parquet and --id exclude each other: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
-refuses 64 "bpe encode: --parquet and --jsonl exclude each other" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: --parquet and --wet cannot be combined; *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: --parquet and --id cannot be combined: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
+refuses 64 "bpe encode: --parquet and --jsonl cannot be combined" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
 is "$(ls -d none 2>/dev/null)" "" "none of these creates a directory"
 # bpe parquet --jsonl writes the same documents, whatever they contain.
 for options in "" --null-rows=skip; do

@@ -44,7 +44,7 @@ for how in "${hows[@]}"; do
     "${train[@]}" -v 1000 -j 2 a.txt b.txt <&- | cmp - plain.json
     ok $? "$name: standard input is closed"
     "${train[@]}" -v 10 a.txt >out 2>err
-    is $? 64 "$name: wrong use of a program: exit 64"
+    is $? 64 "$name: usage error of a program: exit 64"
 done
 fails 64 "bpe train: missing -v N (vocabulary size); see --help" bpe train a.txt
 refuses 64 "bpe train: --only is for bpe-chunk: *" bpe train -v 300 --only=todo a.txt
@@ -56,12 +56,12 @@ fails 64 "bpe train: option --inline takes no argument; see --help" bpe train -v
 fails 64 "bpe train: option -v needs an argument; see --help" bpe train a.txt -v
 fails 64 "bpe train: --fan-out slurm: must be one of auto, xargs, parallel, none" bpe train -v 1000 --fan-out=slurm a.txt
 fails 64 "bpe train: --via: missing COMMAND" bpe train -v 1000 --via= a.txt
-fails 64 "bpe train: --keep and --via exclude each other; *" bpe train -v 1000 --via=false --keep=K a.txt
+fails 64 "bpe train: --keep and --via cannot be combined; *" bpe train -v 1000 --via=false --keep=K a.txt
 bpe train -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a --via command that does nothing: exit 75, and no model"
 is "$(cat err)" "bpe-sum: no records arrived: there was no input, or the program that should write them did not run; --via ended with status 1" "  and says so"
 bpe train -v 1000 --via='exit 64 #' a.txt >out 2>err
-is "$? $(cat out)" "64 " "train: wrong use of a --via command: exit 64"
+is "$? $(cat out)" "64 " "train: usage error of a --via command: exit 64"
 bpe train -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
 ok $? "train --via: a command that starts two workers"
 fails 64 "bpe train: -j 0: not a number of jobs" bpe train -v 1000 -j 0 a.txt

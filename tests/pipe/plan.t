@@ -66,7 +66,7 @@ bpe plan --sample=4M --json whole/*.txt >again
 is "$(field again points)" "$(field out points)" "the same text gives the same sample"
 bpe plan --sample=4M --size=1TB --hosts=4 -j 8 --cost=0.05 --memory=1G -v 1000 --pattern=cl100k whole/*.txt >out 2>err
 is "$? $(cat err)" "0 " "output as text"
-like "$(sed -n 3p out)" "held-out      the line of the first 4?? kB predicts * there: * % too *" "  the error of a prediction within the sample"
+like "$(sed -n 3p out)" "held-out      the line through sizes up to 4?? kB predicts * for the whole sample: * % too *" "  the error of a prediction within the sample"
 like "$(grep 'processes' out)" "1.00 TB, 32 processes on 4 machines *" "  1TB is 10^12 bytes"
 like "$(grep '^bottleneck' out)" "bottleneck    *, * % of the * that training takes" "  the bottleneck"
 like "$(grep 'tasks plan' out)" "              bpe tasks plan -o work --tasks=3726 --pattern=cl100k whole/1.txt whole/2.txt whole/3.txt" "  commands with their options"
@@ -83,13 +83,13 @@ is "$(field out command)" "['bpe train -v 32000 -j 2 -o tokenizer.json short.txt
 
 # A sample that says little about so much text.
 bpe plan -v 300 --sample=1M --size=500PB short.txt >out
-like "$(grep '^too small' out)" "too small     the sample says little about so much text: the range spans a factor of *; take --sample=20MB, of more FILEs" \
+like "$(grep '^too small' out)" "too small     the estimate is uncertain: the range spans a factor of *; use --sample=20MB, and more FILEs" \
     "a sample that is too small is reported"
 bpe plan -v 300 --sample=1M --size=500PB --json short.txt >out
 within out "  and how wide the range is" "x('sample', 'too_small') is True and x('sample', 'spread') > 2 and x('request', 'size') == 500e15"
 for i in 1 2 3; do tr -d '\n' <short.txt | sed 's/.*/{"text": "&"}/;s/<|endoftext|>//g;s/\\//g'; echo; done >few.jsonl
 bpe plan -v 300 --jsonl --size=5TB few.jsonl >out 2>err
-like "$? $(cat err)$(grep '^too small' out)" "0 too small     the sample has too few lines or documents to test the law; take --sample=*" "a sample of three lines is reported"
+like "$? $(cat err)$(grep '^too small' out)" "0 too small     the sample has too few lines or documents to test the law; use --sample=*" "a sample of three lines is reported"
 
 # ---- The commands can be run unchanged ----
 

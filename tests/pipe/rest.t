@@ -131,8 +131,8 @@ def refusals():
     lib.write("list", missing(must("bpe-encode", "-m", "one.json", data=part), R.run_of(R.split(part)[0])))
     lib.write("refs", missing(must("bpe-encode", "-m", "one.json", data=b"".join(chunks)), run_id))
     ok(run(["bpe-chunk", "--only=list", "f0", "f1", "f2"])[0] == 0, "the same files")
-    for files, code, message in ((["f0"], 64, "list wants the rest of a run of 2 FILEs or more, which did not finish; give all of"),
-                                 ([], 64, "list wants the rest of a run of 2 FILEs or more"),
+    for files, code, message in ((["f0"], 64, "list lists the rest of a run of 2 FILEs or more, which did not finish; give all of"),
+                                 ([], 64, "list lists the rest of a run of 2 FILEs or more"),
                                  (["f1", "f0", "f2"], 64, "FILE number 1 is f1, but in the run of list it was f0; give all FILEs of that")):
         got = run(["bpe-chunk", "--only=list", *files])
         ok(got[0] == code and message in got[2], f"exit {code}: {message}", got)

@@ -215,14 +215,14 @@ wrong 66 "bpe-chunk: none.json: cannot open: *" "a missing model" -m none.json s
 wrong 66 "bpe shard: none.txt: cannot open: *" "a missing file" -m m.json small.txt none.txt
 wrong 64 "bpe shard: unknown option --frobnicate; see --help" "an unknown option" -m m.json --frobnicate small.txt
 wrong 64 "bpe shard: -j 0: not a number of jobs" "-j 0" -m m.json -j 0 small.txt
-wrong 64 "bpe shard: -b 0: *" "wrong use of bpe-chunk" -m m.json -b 0 small.txt
-wrong 64 "bpe shard: --eot x: *" "wrong use of bpe-encode" -m m.json --eot=x small.txt
-wrong 64 "bpe shard: -f nope: *" "wrong use of bpe-shard" -m m.json -f nope small.txt
-wrong 64 "bpe shard: *--test*" "options of bpe-shard that exclude each other" -m m.json --test=1 --test-fraction=0.5 small.txt
+wrong 64 "bpe shard: -b 0: *" "usage error of bpe-chunk" -m m.json -b 0 small.txt
+wrong 64 "bpe shard: --eot x: *" "usage error of bpe-encode" -m m.json --eot=x small.txt
+wrong 64 "bpe shard: -f nope: *" "usage error of bpe-shard" -m m.json -f nope small.txt
+wrong 64 "bpe shard: *--test*" "options of bpe-shard that cannot be combined" -m m.json --test=1 --test-fraction=0.5 small.txt
 wrong 64 "bpe shard: --resume: leave it out; *" "--resume" -m m.json --resume small.txt
 wrong 64 "bpe shard: --regex: the model decides that; leave it out" "-e" -m m.json -e x small.txt
-wrong 64 "bpe shard: --files-from and FILEs exclude each other" "a list and files" -m m.json --files-from=list small.txt
-wrong 64 "bpe shard: --parquet and --jsonl exclude each other" "Parquet and JSON Lines" -m m.json --parquet --jsonl small.txt
+wrong 64 "bpe shard: --files-from and FILEs cannot be combined" "a list and files" -m m.json --files-from=list small.txt
+wrong 64 "bpe shard: --parquet and --jsonl cannot be combined" "Parquet and JSON Lines" -m m.json --parquet --jsonl small.txt
 rm -rf D
 fails 64 "bpe shard: missing -o DIR *" bpe shard -m m.json small.txt
 : >file
@@ -243,15 +243,15 @@ fails 64 "bpe shard: R: was begun with ids that were made with another value of 
 fails 64 "bpe shard: R: was begun with ids that were made with another value of --special; *" again --special=text "${all[@]}"
 fails 64 "bpe shard: R: its text was read as plain text, but this as jsonl=text; *" again --jsonl "${all[@]}"
 fails 64 "bpe shard: R: its text was read as plain text, but this as wet; *" again --wet "${all[@]}"
-fails 64 "bpe shard: R was made of 3 files, but these are 2; *" again large.txt small.txt
-fails 64 "bpe shard: R was made of files with other names, or in another order; *" again large.txt b.txt small.txt
-fails 64 "bpe shard: R was made of 3 files, but these are 1; *" again - </dev/null
+fails 64 "bpe shard: R was made from 3 files, not 2; *" again large.txt small.txt
+fails 64 "bpe shard: R was made from files with other names, or in another order; *" again large.txt b.txt small.txt
+fails 64 "bpe shard: R was made from 3 files, not 1; *" again - </dev/null
 touch b.txt
 fails 65 "bpe shard: b.txt: changed since R was complete; remove R *" again "${all[@]}"
 cp b.txt kept.txt
 head -c -1 kept.txt >b.txt
 touch -r m.json b.txt # as rsync -t does
-fails 65 "bpe shard: R was made of $(cat large.txt small.txt kept.txt | wc -c) bytes of text, but the files have *: they have changed; *" \
+fails 65 "bpe shard: R was made from $(cat large.txt small.txt kept.txt | wc -c) bytes of text, but the files have *: they have changed; *" \
     again "${all[@]}"
 mv kept.txt b.txt
 touch -r m.json b.txt
@@ -350,7 +350,7 @@ bpe shard -m m.json -o C --eot=after b.txt >out
 bpe shard --convert --resume -o C1 -n 20000 C >out && bpe-shard --convert -o C2 -n 20000 C >lines
 is "$? $(diff -r C1 C2) $(diff out lines)" "0  " "--convert, also with --resume"
 is "$(bpe shard --convert -o C1 -n 20000 -- C 2>&1)" "bpe-shard: C1: is already complete" "  and when run again"
-fails 64 "bpe-shard: --check and --list exclude each other" bpe shard --check D --list D
+fails 64 "bpe-shard: --check and --list cannot be combined" bpe shard --check D --list D
 fails 64 "bpe shard: unknown option --tokns=5; did you mean --tokens? *" bpe shard -m m.json -o E --tokns=5 b.txt
 
 # On a terminal, the progress line and the lines about shards are not mixed.

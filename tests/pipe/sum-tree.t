@@ -214,7 +214,7 @@ compressed() {
     as_bpe_sum "a compressed file" "${all[@]:1}" "${counts[0]}.zst"
 }
 
-# ---- Wrong use, and the output ----
+# ---- Usage errors, and the output ----
 
 wrong_use() {
     local k

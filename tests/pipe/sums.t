@@ -319,13 +319,13 @@ named_twice() {
     have {a,b}.{counts,sum} ab.words
     bpe-sum a.counts >again.sum
     cp a.sum copy.sum
-    remarks "a.sum: all of its counts came before; they count once" "the same sum twice causes a warning" a.sum a.sum
-    remarks "copy.sum: all of its counts came before, as did those of 2 more inputs; they count once" "several duplicates: one line" \
+    remarks "a.sum: all of its counts were in earlier inputs; they are added only once" "the same sum twice causes a warning" a.sum a.sum
+    remarks "copy.sum: all of its counts were in earlier inputs, as were those of 2 more inputs; they are added only once" "several duplicates: one line" \
         a.sum copy.sum b.sum a.sum b.sum
-    remarks "again.sum: all of its counts came before; they count once" "another sum of the same counts" a.sum again.sum
-    remarks "a.counts: all of its counts came before; they count once" "counts after their sum" a.sum b.counts a.counts
-    remarks "a.sum: all of its counts came before; they count once" "a sum after its counts" a.counts b.counts a.sum
-    remarks "standard input: all of its counts came before; they count once" "standard input" a.sum - <a.counts
+    remarks "again.sum: all of its counts were in earlier inputs; they are added only once" "another sum of the same counts" a.sum again.sum
+    remarks "a.counts: all of its counts were in earlier inputs; they are added only once" "counts after their sum" a.sum b.counts a.counts
+    remarks "a.sum: all of its counts were in earlier inputs; they are added only once" "a sum after its counts" a.counts b.counts a.sum
+    remarks "standard input: all of its counts were in earlier inputs; they are added only once" "standard input" a.sum - <a.counts
     remarks "" "-q: no warning" -q a.sum b.sum a.sum
     words out.sum | cmp -s - ab.words
     ok $? "  the same sum"
@@ -342,14 +342,14 @@ part_of_a_sum() {
     have {a,b,c}.sum
     bpe-sum --partial a.sum c.sum >ac.sum
     remarks "" "a second sum with new counts: no warning" ac.sum b.sum
-    remarks "a.sum: all of its counts came before; they count once" "a sum that is part of an earlier sum" ac.sum a.sum b.sum
+    remarks "a.sum: all of its counts were in earlier inputs; they are added only once" "a sum that is part of an earlier sum" ac.sum a.sum b.sum
 }
 
 counts_in_two() {
     head -n 3 ../a.counts >half1
     tail -n +4 ../a.counts >half2
     remarks "" "counts in two files" half1 half2
-    remarks "half2: all of its counts came before; they count once" "  the second one twice" half1 half2 half2
+    remarks "half2: all of its counts were in earlier inputs; they are added only once" "  the second one twice" half1 half2 half2
     remarks "" "records without their commit: no warning" half1 half2 half1
 }
 
@@ -362,7 +362,7 @@ nothing_twice() {
 incomplete_twice() {
     halves
     bpe-sum --partial left.sum left.sum >out.sum 2>err
-    is "$? $(grep -c 'came before' err)" "0 1" "an incomplete sum twice causes a warning"
+    is "$? $(grep -c 'in earlier inputs' err)" "0 1" "an incomplete sum twice causes a warning"
     bpe-sum left.sum left.sum >out.sum 2>err
     is "$? $(wc -l <err)" "75 1" "after an error, there is no warning"
 }

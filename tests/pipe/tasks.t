@@ -241,7 +241,7 @@ is "$(wc -l <lines)" "$(find S -name '*.npy' | wc -l)" "  a line for each shard"
 fails 0 "bpe-shard: */S: is already complete" tasks shard E -o S -n 1M
 fails 64 "bpe tasks: E: its tasks make tokens; use bpe tasks shard" tasks train E -v 1000
 fails 64 "bpe tasks: D: its tasks make counts; use bpe tasks train" tasks shard D -o S
-fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \
+fails 64 "bpe tasks: c.gz: its text can only be piped, so bpe tasks cannot encode it; see bpe shard --via" \
     tasks plan -m want.json -o F c.gz
 
 # ---- A directory from an attacker: nothing in it may become another program, or an option that does not belong to the work ----
@@ -254,7 +254,7 @@ hostile() {
     echo mine >victim
 }
 is_refused() { # WORD COMMAND...: must be refused because of WORD
-    refuses 65 "bpe *: *hostile/chunks/*: $1: not what planning writes there; plan the work again, in another directory" "${@:2}"
+    refuses 65 "bpe *: *hostile/chunks/*: $1: unexpected contents; plan the work again, in another directory" "${@:2}"
     is "$(cat victim) $(ls hit 2>/dev/null)" "mine " "  without an effect"
 }
 cat >hit.sh <<END
@@ -319,9 +319,9 @@ fails 74 "bpe tasks: hostile/chunks/where: cannot be read*" tasks run hostile 0
 bpe train --keep=kept -v 300 c.gz >/dev/null
 rm kept/sum kept/counts/*
 hostile kept file.00000 victim
-fails 65 "bpe train: hostile/chunks/file.00000: 'victim': not what planning writes there; *" bpe train --keep=hostile -v 300 c.gz
+fails 65 "bpe train: hostile/chunks/file.00000: 'victim': unexpected contents; *" bpe train --keep=hostile -v 300 c.gz
 mv hostile/chunks/file.00000 hostile/chunks/file.x
-fails 65 "bpe train: hostile/chunks/: 'file.x': not what planning writes there; *" bpe train --keep=hostile -v 300 c.gz
+fails 65 "bpe train: hostile/chunks/: 'file.x': unexpected contents; *" bpe train --keep=hostile -v 300 c.gz
 # For all options of plan, run accepts the words that plan has written.
 bpe-model -f tiktoken -o want.tiktoken want.json
 rm want.tiktoken.json
@@ -332,11 +332,11 @@ for options in '--pattern=cl100k' '--regex=\p{L}+' '-s x -s y' --no-special '-b 
     # shellcheck disable=SC2086
     tasks plan $options -o planned comes "$(case $options in -m* | -0\ -m*) echo separated ;; *) echo d.gz ;; esac)" 2>err && tasks run planned 0 >/dev/null 2>>err
     code=$?
-    case "$code $(cat err)" in *"not what planning writes"* | 64*) ok 1 "plan $options" || sed 's/^/# /' err ;; *) ok 0 "plan $options" ;; esac
+    case "$code $(cat err)" in *"unexpected contents"* | 64*) ok 1 "plan $options" || sed 's/^/# /' err ;; *) ok 0 "plan $options" ;; esac
 done
 refuses 64 "bpe tasks: --format: leave it out; tasks make records" tasks plan -m want.json -f raw -o unmade comes
 
-# ---- Wrong use ----
+# ---- Usage errors ----
 
 fails 64 "bpe tasks: missing plan, todo, run, train or shard; see --help" tasks
 for option in --files-from --files0-from; do
@@ -415,7 +415,7 @@ for options in "" --inline; do
     is $? 0 "  the same with train --keep"
 done
 for option in --missing=part.00000 --partial; do
-    refuses 64 "bpe tasks: ${option%%=*}: leave it out; to do what is missing, run the same command again" tasks train empty.work $option -v 257
+    refuses 64 "bpe tasks: ${option%%=*}: leave it out; to do the rest, run the same command again" tasks train empty.work $option -v 257
 done
 
 # A model that changes is no longer the one that was planned.
@@ -484,7 +484,7 @@ is "$(cat out)" "[--model=m.json][--special-token=<a>=3][--jsonl][--eot=after][-
 long=$(printf 'd%.0s/' {1..2400})m.json
 like "$(bpe tasks split shard 'bpe x' -m "$long" -o out a)" "*--model=$long*" "  long arguments"
 refuses 64 "bpe x: missing -o MODEL (the new model); see --help" bpe tasks split train 'bpe x' -v 300 a
-refuses 64 "bpe x: --missing: leave it out; to do what is missing, run the same command again" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
+refuses 64 "bpe x: --missing: leave it out; to do the rest, run the same command again" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
 refuses 64 "bpe x: -v 5: *" bpe tasks split train 'bpe x' -v 5 -o x a
 refuses 64 "bpe tasks: split: give train or shard, *" bpe tasks split
 

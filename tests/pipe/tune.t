@@ -104,7 +104,7 @@ is "$(bpe tune --help | grep -oE -e ' --id=| -v, --vocab-size=N ' | sort | tr -s
 
 # ---- Failures ----
 fails 64 "bpe tune: missing -m MODEL*" bpe tune a.txt
-fails 64 "bpe tune: --model and --count exclude each other: *" bpe tune --count -m m.json a.txt
+fails 64 "bpe tune: --model and --count cannot be combined: *" bpe tune --count -m m.json a.txt
 fails 64 "bpe tune: --sample x: not a number; *" bpe tune -m m.json --sample=x a.txt
 fails 64 "bpe tune: --rounds=0: must be from 1 to 999" bpe tune -m m.json --rounds=0 a.txt
 fails 64 "bpe tune: -v 300: is for --count" bpe tune -m m.json -v 300 a.txt

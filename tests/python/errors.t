@@ -48,7 +48,7 @@ MESSAGES = {
     'longest: jsonl="body"); see on_error=': lambda: train("b.jsonl", jsonl=True),
     "c.jsonl: line 1: not JSON": lambda: train("c.jsonl", jsonl=True),
     'on_error="x": must be one of fail, skip': lambda: train(on_error="x"),
-    "jsonl= and wet= exclude each other": lambda: train("a.jsonl", jsonl=True, wet=True),
+    "jsonl= and wet= cannot be combined": lambda: train("a.jsonl", jsonl=True, wet=True),
     'memory="x": not': lambda: train(memory="x"),
     "max_token_length=0: must": lambda: train(max_token_length=0),
     "vocab_size=8000.0: must be an int": lambda: train(size=8e3),

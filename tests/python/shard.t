@@ -150,7 +150,7 @@ with open("two/.documents", "wb") as locked, warnings.catch_warnings(record=True
     fcntl.flock(locked, fcntl.LOCK_EX)
     threading.Timer(0.5, fcntl.flock, (locked, fcntl.LOCK_UN)).start()
     tok.shard(iter(DOCS), "two", tokens=50000, eot="before")
-lib.ok([f"{os.getcwd()}/two: other processes work there; waiting for them"] == [str(w.message) for w in said], "the second waits", said)
+lib.ok([f"{os.getcwd()}/two: other processes are working there; waiting for them"] == [str(w.message) for w in said], "the second waits", said)
 lib.ok(tree("two") == tree("plain"), "  and makes the same shards")
 
 # ---- Files ----

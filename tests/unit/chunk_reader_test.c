@@ -501,7 +501,7 @@ static void passed_on(void)
     put_chunk(0, 0, "one", false);
     in.rules.len = 0;
     put_chunk(0, 3, "two", false);
-    fails("chunks of one run with different rules", NOWHERE, NOWHERE, "one run with different rules");
+    fails("chunks of the same run with different rules", NOWHERE, NOWHERE, "the same run with different rules");
     buf_free(&promise);
     buf_free(&content);
     buf_free(&failure);

@@ -160,7 +160,7 @@ static void lock_is(int ms, bool said, const char *name)
     ssize_t n = read(heard[0], text, sizeof text - 1);
     text[n > 0 ? n : 0] = '\0';
     tap_ok(began && rc == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "%s: locked", name);
-    is(text, said ? "bpe test: D: other processes work there; waiting for them\n" : "", "  its message");
+    is(text, said ? "bpe test: D: other processes are working there; waiting for them\n" : "", "  its message");
     close(fd), close(err), close(heard[0]), close(ready[0]), close(ready[1]);
     waitpid(child, NULL, 0);
 }

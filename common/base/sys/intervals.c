@@ -37,7 +37,7 @@ int intervals_add(struct intervals *s, uint64_t begin, uint64_t end, struct err 
         begin = s->at[j].begin < begin ? s->at[j].begin : begin;
         end = s->at[j].end > end ? s->at[j].end : end;
     }
-    if (i == j && array_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, "the list of what was counted", e))
+    if (i == j && array_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, "the list of counted ranges", e))
         return -1;
     if (j != i + 1)
         memmove(s->at + i + 1, s->at + j, (s->n - j) * sizeof *s->at);

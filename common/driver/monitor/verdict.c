@@ -13,10 +13,10 @@ static const char *remedy(const struct stage_report *s, double busy, long cores)
     static const struct {
         const char *name, *advice;
     } others[] = {
-        {"zstdcat", "bpe-chunk FILE reads it itself, and shares the work"},
-        {"zstd", "bpe-chunk FILE reads it itself, and shares the work"},
-        {"zcat", "bpe-chunk FILE reads it itself, and shares the work"},
-        {"gzip", "bpe-chunk FILE reads it itself, and shares the work"},
+        {"zstdcat", "bpe-chunk FILE would divide this work"},
+        {"zstd", "bpe-chunk FILE would divide this work"},
+        {"zcat", "bpe-chunk FILE would divide this work"},
+        {"gzip", "bpe-chunk FILE would divide this work"},
         {"parallel", "larger blocks (--block) or bpe train would help"},
     };
     if (strcmp(s->name, "bpe-count") == 0 || strcmp(s->name, "bpe-encode") == 0)

@@ -11,7 +11,7 @@ int manifest_set_text(char **to, struct str s, struct err *e)
 {
     char *copy = malloc(s.len + 1);
     if (!copy)
-        return err_mem(e, "a text of the manifest", s.len);
+        return err_mem(e, "a string of the manifest", s.len);
     if (s.len)
         memcpy(copy, s.p, s.len);
     copy[s.len] = '\0';

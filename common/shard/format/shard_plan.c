@@ -49,8 +49,7 @@ static bool has_control(const char *name)
 int shard_plan_check_name(const char *name, struct err *e)
 {
     if (has_control(name))
-        return err_set(e, EX_USAGE,
-                       "--name: contains a control character (such as a newline), which names of shards must not");
+        return err_set(e, EX_USAGE, "--name: must not contain control characters, such as a newline");
     if (!*name || strchr(name, '/') || name[0] == '.')
         return err_set(e, EX_USAGE,
                        "--name %s: must not be empty, contain /, or begin with ., as names of files begin with it",
@@ -78,7 +77,7 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
 {
     const struct shard_format *f = p->format;
     if (p->test_shards && p->test_fraction > 0)
-        return err_set(e, EX_USAGE, "--test and --test-fraction exclude each other");
+        return err_set(e, EX_USAGE, "--test and --test-fraction cannot be combined");
     if (p->test_shards && !p->shard_tokens)
         return err_set(e, EX_USAGE, "--test takes the first shards, but -n 0 makes only one; use --test-fraction");
     if (p->last == LAST_PADDED && (f->whole || !p->shard_tokens))

@@ -23,7 +23,7 @@ int token_backlog_put(struct token_backlog *b, const struct token_piece *piece, 
                                     .place = piece->batch ? (uint64_t)(uintptr_t)piece : piece->offset,
                                     .source = (uint32_t)piece->span.source,
                                     .segment = piece->batch ? 0 : piece->segment};
-    if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "the list of pieces that wait", e))
+    if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "the list of pending pieces", e))
         return -1;
     size_t i = b->n++;
     for (; i && before(&x, &b->at[(i - 1) / 2]); i = (i - 1) / 2)

@@ -86,7 +86,7 @@ int token_store_move_waiting(struct token_store *s, struct err *e)
         return 0;
     struct backlog_entry **entry = malloc(n * sizeof(struct backlog_entry *));
     if (!entry)
-        return err_mem(e, "the list of pieces that wait", n * sizeof *entry);
+        return err_mem(e, "the list of pending pieces", n * sizeof *entry);
     n = 0;
     for (size_t i = 0; i < s->backlog.n; i++) {
         if (!s->backlog.at[i].segment)

@@ -84,8 +84,9 @@ int token_store_check_sources(const struct token_store *s, const struct commit_r
                            "a batch that does not name source %llu; use one version of bpetools everywhere",
                            (unsigned long long)x->source);
         if (coverage_size(&s->ledger.coverage, s->run, x->source, &size) > 0 && x->end > size)
-            return err_set(e, EX_DATAERR, "%.*s: ids of bytes up to %llu, but it has %llu", (int)from.name.len,
-                           (const char *)from.name.p, (unsigned long long)x->end, (unsigned long long)size);
+            return err_set(e, EX_DATAERR, "%.*s: the ids reach byte %llu, but it has only %llu bytes",
+                           (int)from.name.len, (const char *)from.name.p, (unsigned long long)x->end,
+                           (unsigned long long)size);
     }
     return 0;
 }

@@ -10,7 +10,7 @@ class BpeError(RuntimeError):
     """An error of bpetools. The message, which is that of its programs, names the input, the location, and what to do.
 
     message    one line; also str(error)
-    exit_code  the exit status of the program, see bpe(7): 64 wrong use, 65 bad data, 66 input missing,
+    exit_code  the exit status of the program, see bpe(7): 64 usage error, 65 bad data, 66 input missing,
                71 out of memory, 73 output cannot be created, 74 input or output error, 75 incomplete:
                run it again, 127 not installed
     input      the name of the file or text, or None
@@ -40,7 +40,7 @@ class BpeError(RuntimeError):
 
 
 class BpeValueError(BpeError, ValueError):
-    """Wrong use (exit_code 64) or bad data (65). See BpeError."""
+    """Usage error (exit_code 64) or bad data (65). See BpeError."""
 
 
 # ---- Messages ----

@@ -144,7 +144,7 @@ class Given:
             try:
                 fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                warn(f"{self.directory}: other processes work there; waiting for them")
+                warn(f"{self.directory}: other processes are working there; waiting for them")
                 fcntl.flock(self.fd, fcntl.LOCK_EX)
             with contextlib.suppress(FileNotFoundError):  # the other process has removed it
                 if os.path.samestat(os.fstat(self.fd), os.stat(self.path)):
