@@ -11,7 +11,8 @@ from failure import Failure, one_line
 
 def arguments(usage, names, flags=None):
     """Parses the command line into (options with these names, as pairs; the other words). An option is --name=value, or
-    --name value. With flags (of a filter), options end at the first word that is not one. -h and --help print the usage and exit."""
+    --name value. If flags is given (a filter's options without values), options end at the first other word. -h and --help
+    print the usage and exit."""
     given, others, words = [], [], iter(sys.argv[1:])
     for word in words:
         name, equals, value = word.partition("=")

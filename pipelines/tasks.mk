@@ -1,4 +1,4 @@
-# tasks.mk - trains a tokenizer, or makes shards, with make(1), by the tasks of bpe tasks, which also divide large files.
+# tasks.mk - trains a tokenizer, or makes shards, with make(1), by running the tasks of bpe tasks, which also divide large files.
 #
 #     make -j8 -f /usr/local/share/bpetools/tasks.mk CORPUS='a.txt b.txt' V=32000
 #     make -j8 -f /usr/local/share/bpetools/tasks.mk CORPUS='a.txt b.txt' MODEL=tokenizer.json OUT=shards SHARD='-n 100M'

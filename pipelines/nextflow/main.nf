@@ -1,4 +1,4 @@
-// main.nf - trains a tokenizer, or makes shards, with Nextflow, by the tasks of bpe tasks.
+// main.nf - trains a tokenizer, or makes shards, with Nextflow, by running the tasks of bpe tasks.
 //
 //     nextflow run main.nf --corpus 'data/*.txt' --vocab 32000
 //     nextflow run main.nf --corpus 'data/*.txt' --model tokenizer.json --out shards
@@ -9,7 +9,7 @@
 //   plan    options of bpe tasks plan              merge, shard  options of bpe tasks train, and of bpe tasks shard:
 //           --plan='-p cl100k'                            --shard='-n 100M'
 //
-// Set in the configuration of Nextflow where tasks run (process.executor); the nodes must share this directory. bpe tasks
+// Nextflow's configuration (process.executor) selects where tasks run; the nodes must share this directory. bpe tasks
 // keeps track of results, so -resume is not needed: the same command runs only the tasks without a result.
 params.corpus = null
 params.vocab = 32000

@@ -1,5 +1,5 @@
-"""hatch_build.py - for hatchling: adds to a wheel the programs, the commands in other languages and the manual pages, in the
-directories of `make install`, and the library, in the directory of the package.
+"""hatch_build.py - for hatchling: adds the files of this project to a wheel. The programs, the commands in other languages and the
+manual pages go to the directories of `make install`; the library goes to the directory of the package.
 
 `pip install .` compiles them for this machine. `make wheel` compiles them for other machines (release.py), and sets
 BPETOOLS_INSTALLED to their location and BPETOOLS_PLATFORM to the platform that they need.

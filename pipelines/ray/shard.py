@@ -62,8 +62,8 @@ def text_is_there(text):
 
 
 def make_texts(directory, given, others):
-    """Has the text of each FILE NAME.parquet in the other words written to DIR/NAME.parquet.KEY.zst, unless it exists.
-    Returns the words with these files instead. Exits with the status of a failure."""
+    """Runs tasks that write the text of each FILE NAME.parquet in the other words to DIR/NAME.parquet.KEY.zst, unless it
+    exists. Returns the words with these files instead. If a task fails, exits with its status."""
     options, files, rest = engine.parquet_words(others)
     check_names(options, files)
     keys = [key_of(file, options) for file in files]

@@ -3,8 +3,8 @@
 # array runs the tasks, and one more job after it (afterany) makes the final result. After a failure, the same command submits
 # the missing tasks.
 #
-#     WORK/slurm.jobs    the ids of the array and of the last job that were submitted last ("-": none); after them, the command
-#                        of the last job
+#     WORK/slurm.jobs    the ids of the most recent array and of its last job ("-": none); after them, the command of that
+#                        last job
 #     WORK/slurm.lock    held while jobs are submitted
 #     WORK/logs/         the output of the jobs: tasks.ARRAY_ELEMENT, and last.JOB
 #
@@ -29,7 +29,7 @@ ended() {
     [ "$1" -eq 0 ] || exit "$1"
 }
 
-no_slurm() { # ITS MESSAGE
+no_slurm() { # MESSAGE
     die 75 "Slurm does not answer; run the same command again ($(printf '%s\n' "$1" | tail -n 1))"
 }
 

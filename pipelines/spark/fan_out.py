@@ -35,7 +35,7 @@ from records import units_of
 
 TEXT = 4 << 20  # bytes of records of text that make a task
 MOST = 192 << 20  # maximum bytes of records in a job
-JOBS = 2  # at the same time: the second has work for executors that are idle at the end of the first
+JOBS = 2  # at the same time: while the first job ends, the second has work for idle executors
 USAGE = f"""\
 usage: fan_out.py [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] COMMAND [ARGUMENT]...
 Passes records of bpe-chunk, from standard input, to COMMANDs on a Spark cluster, and writes their output.

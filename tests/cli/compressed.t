@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compressed files by reference: when they are, how they are cut into pieces, how damage is reported, and how missing ranges are made again.
+# Compressed files: when they are passed by reference, how they are cut into pieces, how damage is reported, and how missing ranges are made again.
 # (tests/pipe/frames.t checks that the pieces add up to the text; tests/oracle/gunzip.t tests the gzip decoder.)
 . "$(dirname "$0")/../lib.sh"
 
@@ -26,7 +26,7 @@ words_of() {
 text 5 200000 >a.txt # made only once, because Python is slow
 text 6 3000 >b.txt
 
-# packed NAME...: a.txt and b.txt, plain or compressed, as the suffix of NAME says.
+# packed NAME...: a.txt and b.txt, plain or compressed, as the suffix of NAME indicates.
 packed() {
     local name
     for name; do
@@ -43,7 +43,7 @@ packed() {
 which_way() {
     packed a.txt a.txt.gz b.txt.gz b.txt.zst
     is "$(N=2 access a.txt.gz b.txt.zst)" "compressed compressed " "several compressed files go by reference"
-    is "$(N=3 access a.txt b.txt.gz b.txt.zst)" " compressed compressed " "  also beside a plain one"
+    is "$(N=3 access a.txt b.txt.gz b.txt.zst)" " compressed compressed " "  also together with a plain one"
     is "$(N=2 access a.txt b.txt.gz)" " by-value " "  but a single one goes by value"
     is "$(N=2 access --inline a.txt.gz b.txt.zst)" "by-value by-value " "  as all do with --inline"
     is "$(N=3 access a.txt.gz b.txt.zst /dev/fd/5 5<b.txt.gz)" "compressed compressed by-value " \
@@ -160,7 +160,7 @@ frames() {
 damaged() {
     cp "$2" bad
     printf '%b' "$4" | dd of=bad bs=1 seek="$3" conv=notrunc status=none
-    cmp -s bad "$2" && ok 1 "$1: the byte was the same before"
+    cmp -s bad "$2" && ok 1 "$1: the byte differs from the original"
     is "$(bpe-chunk -b 60 bad bad | bpe-view | sed -nE 's/.* pieces=//p' | tr '\n' ' ')" "0+$(stat -c %s bad) 0+$(stat -c %s bad) " "$1: no frames are found"
 }
 

@@ -42,7 +42,7 @@ for m in narrow gap wide; do
         BPE_SIMD=$level bpe-decode -m $m.tiktoken <$m.all.ids | cmp -s - $m.all.txt
         ok $? "  the same with BPE_SIMD=$level"
     done
-    # Reads from a pipe end where the writes ended: also inside an id.
+    # A read from a pipe ends where a write ended, even inside an id.
     python3 -c '
 import os, random, sys
 rng, ids = random.Random(int(sys.argv[1])), open(sys.argv[2], "rb").read()

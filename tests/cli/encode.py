@@ -168,7 +168,7 @@ def check_pieces(rng, tag, model, options, files, want, how):
         out += tokens
     pieces = {(p.source, p.begin, p.end) for r in parts if records.kind(r) in "CR" for p in records.pieces(r)}
     strange = {(t.source, t.begin, t.end) for r in records.split(out) if records.kind(r) == "T" for t in [records.tokens(r)]} - pieces
-    check(not strange, f"{tag}: {chunk}: tokens of {strange}, which are no pieces")
+    check(not strange, f"{tag}: {chunk}: tokens of {strange}, which are not pieces")
     got = put_together(out)
     for i, f in enumerate(files):
         check(got.get(i, ([], [])) == want[f], f"{tag}: {chunk}: records of {f}: {got.get(i)} instead of {want[f]}")

@@ -558,7 +558,7 @@ for options in "" "-b 1" "-b 50 --inline"; do
     ok $? "--normalize=nfc counts the normal form ${options:+($options)}"
 done
 bpe-merge -v 262 nfc.sum >learned.json
-is "$(bpe-model --info learned.json | grep ^normalizer)" "normalizer: nfc" "  and the model says so"
+is "$(bpe-model --info learned.json | grep ^normalizer)" "normalizer: nfc" "  and the model records this"
 bpe-chunk composed.txt | bpe-count | bpe-sum | bpe-merge -v 262 | diff - learned.json | grep '^[<>]' | tr -d '\n' >got
 is "$(cat got)" '<   "normalizer": null,>   "normalizer": {>     "type": "NFC">   },' "  and is the same otherwise"
 is "$(bpe-model nfc.json | cksum)" "$(cksum <nfc.json)" "  bpe-model writes it unchanged"

@@ -38,7 +38,7 @@ head -n $half in.txt >a
 tail -n +$((half + 1)) in.txt >b
 : >empty
 
-# packed NAME...: compresses the files by zstd or gzip, as the suffix of NAME says: a.zst, in.txt.gz.
+# packed NAME...: compresses the files by zstd or gzip, as the suffix of NAME indicates: a.zst, in.txt.gz.
 packed() {
     local name
     for name; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """jsonr.t - JSON is read as strictly as the specification demands: compares random JSON, well-formed and not, with Python's json module.
 
-Python accepts two things more: NaN and Infinity, which are errors for us, and lone surrogates, which are errors for our strict
+Python accepts two more things: NaN and Infinity, which are errors for us, and lone surrogates, which are errors for our strict
 reader. Our lenient reader turns each into a byte 0xFF, and accepts invalid UTF-8 in strings, as errors="surrogateescape" does.
 """
 import codecs

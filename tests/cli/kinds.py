@@ -156,7 +156,7 @@ KINDS = [
 
 
 def shown(hint, place):
-    """The hint as a message shows it: with the file's name, unless the file is compressed, and for any program."""
+    """The hint as a message shows it: with the file's name, unless the file is compressed, and "..." for the program."""
     hint = hint if place == "standard input" or place.endswith(".gz") else hint.replace("FILE", place, 1)
     return hint + "..." if hint.endswith("| ") else hint
 

@@ -714,7 +714,7 @@ def pair_trials():
     good("with more special tokens", {"special": ["0 <|endoftext|>", f"{size} Ġ<m>", f"{size + 1} <my token>"]})
     k, (a, b) = next((k, m) for k, m in enumerate(BASE["model"]["merges"]) if any(m[0] + m[1] in x for x in BASE["model"]["merges"]))
     write(m=merges.replace(f"{a} {b}\n", "", 1))
-    good(f"without merge {k}, whose token is in other merges, so is not special", {"special": "0 <|endoftext|>"})
+    good(f"without merge {k}, whose token is in other merges, so it is not special", {"special": "0 <|endoftext|>"})
     bad("with CR LF", "merges.txt: line 1: ends with CR LF", m=merges.replace("\n", "\r\n"))
     bad("with an empty line", f"merges.txt: line {n + 1}: is empty", m=merges + "\n")
     bad("with two spaces", "line 1: is not two tokens", m="a  b\n")

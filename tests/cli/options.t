@@ -226,7 +226,7 @@ names_of_standard_output() {
     local name
     made sum
     bpe-merge -v 400 in.sum >model.want
-    ln -s /proc/self/fd/1 stdout # like /dev/stdout, which the test does not risk
+    ln -s /proc/self/fd/1 stdout # like /dev/stdout, which a bug might replace
     for name in stdout /dev/fd/1 /proc/self/fd/1; do
         {
             echo before

@@ -8,7 +8,7 @@ fan_out=$TOP/pipelines/ray/fan_out.py
 here=$PWD
 corpus
 
-# ---- Workers that wait: each logs its process id and its parent's in `pids`. If the file `free` has a number, only so many continue;
+# ---- Workers that wait: each logs its process id and its parent's in `pids`. If the file `free` has a number, only that many continue;
 # ---- the others wait for the file `go`. With a file `full`, one worker has no space for its output; with `always-full`, none has ----
 mkdir workers
 cat >workers/bpe-count <<END

@@ -61,7 +61,7 @@ restarted() { # JOB
     scontrol show job "$1" | grep -q ' Restarts=[1-9]'
 }
 
-# ---- The time limit: starts here, because it takes a minute, and is checked below. On node1, which is not killed ----
+# ---- The time limit: this job starts here, because it takes a minute, and is checked below. It runs on node1, which is not killed ----
 
 mkdir late.hold
 touch late.hold/bpe-count.part.0000{1,3}

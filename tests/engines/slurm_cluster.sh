@@ -118,7 +118,7 @@ cluster_fails() { # NAME
     return 1
 }
 
-# nodes_are STATE NUMBER: whether so many nodes are in this state.
+# nodes_are STATE NUMBER: whether this number of nodes is in this state.
 nodes_are() {
     [ "$(sinfo -h -N -t "$1" -o %N | wc -l)" = "$2" ]
 }

@@ -27,7 +27,7 @@ END
 done
 
 # Wrappers of zstd: in bin, for the hosts, and in `near`, for this machine. The file zstd_dies has "PLACE FIRST_ARGUMENT BYTES": one such
-# zstd is killed after it has read its input and written so many bytes.
+# zstd is killed after it has read its input and written that many bytes.
 mkdir near
 for place in near bin; do
     cat >$place/zstd <<END
@@ -320,7 +320,7 @@ rm -f got.json
 bpe-sum counts | bpe-merge -v "$V" -o got.json
 same few.json got.json "  nothing is lost"
 
-# The end, without other hosts: a wrapper of sleep logs waits. (GNU parallel also sleeps, for other times.)
+# If this machine is the only host, the command ends without waiting: a wrapper of sleep logs waits. (GNU parallel also sleeps, for other times.)
 mkdir naps
 : >naps/taken
 printf '#!/bin/sh\necho "$*" >>"%s/naps/taken"\nexec "%s" "$@"\n' "$PWD" "$(command -v sleep)" >naps/sleep
@@ -328,7 +328,7 @@ chmod +x naps/sleep
 for _ in 1 2 3 4 5; do
     PATH=$PWD/naps:$PATH bpe ssh fan_out -S 1/: -- bpe-count <few >counts 2>err
 done
-is "$? $(cat err) $(grep -cx 2 naps/taken)" "0  0" "without hosts, nothing waits for them"
+is "$? $(cat err) $(grep -cx 2 naps/taken)" "0  0" "without other hosts, nothing waits for them"
 
 # Input and output.
 timeout -k 1 30 bpe ssh fan_out -S 1/: -- bpe-count <&- >counts 2>err

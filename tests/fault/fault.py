@@ -20,7 +20,7 @@ rng = random.Random(lib.seed())
 BUILD = lib.BUILD
 SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
 BUDGET = float(os.environ.get("FAULT_SECONDS") or 20)
-FIRST = 50 if "FAULT_SECONDS" in os.environ else 8  # each of the first so many calls fails; later ones are sampled at random
+FIRST = 50 if "FAULT_SECONDS" in os.environ else 8  # each of the first FIRST calls fails; later ones are sampled at random
 
 FAULTS = [(call, getattr(errno, e)) for call, names in
           (("write", "ENOSPC EIO"), ("read", "EIO"), ("pread", "EIO"), ("pwrite", "ENOSPC EIO"), ("malloc", "ENOMEM"),

@@ -63,7 +63,7 @@ looks --files-from names
 is "$(grep -c file messages)" 0 "many names fit in messages"
 looks --inline a.txt
 is "$(grep -c file messages)" 0 "text by value is sent in messages"
-ok $(($(grep -c ^C messages) < 40)) "  in less than 40 of them: $(grep -c ^C messages)"
+ok $(($(grep -c ^C messages) < 40)) "  in fewer than 40 of them: $(grep -c ^C messages)"
 looks -b 1M --inline a.txt
 is "$(grep -c 'C.*file' messages)" 6 "-b sets the size of messages, which are files if necessary"
 

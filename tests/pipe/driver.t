@@ -160,7 +160,7 @@ no_text() {
         refuses 75 "bpe ${command%% *}: standard input is empty: did the program that writes it fail?" bpe $command < <(:)
         # shellcheck disable=SC2086
         bpe $command </dev/null >out 2>err
-        is "$? $(cat err)" "0 " "$command: an empty file is no error"
+        is "$? $(cat err)" "0 " "$command: an empty file is not an error"
         rm -rf empty
     done
 }

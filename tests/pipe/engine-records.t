@@ -90,7 +90,7 @@ def main():
     for wrong in [b"text\n", b"\xff", alone + b"x\n", b"\xff2" + alone[2:], alone[:3] + b"40000001" + alone[11:], alone[:3] + b"0000000g" + alone[11:],
                   alone[:4], alone[:-1]]:
         found, why = read(wrong)
-        ok(why and why == view(wrong), f"{wrong[:30]}: the words of bpe-view", (why, view(wrong)))
+        ok(why and why == view(wrong), f"{wrong[:30]}: the message of bpe-view", (why, view(wrong)))
     for number in range(ROUNDS):
         bad = damaged(rng, made[rng.randrange(len(made) - 1)][1])
         found, why = read(bad)

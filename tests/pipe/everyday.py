@@ -69,7 +69,7 @@ COMMANDS = [
     Command("train --parquet", "train -v 300 -j 2 --parquet -o out x.parquet"),
     Command("shard", "shard -m m.json -j 2 -n 50K --inline -o out b.txt a.gz", goes_on="out"),
     Command("shard --parquet", "shard -m m.json -j 2 -n 50K --parquet -o out x.parquet", goes_on="out"),
-    Command("shard, of what is complete", "shard -m m.json -j 2 -n 50K --inline -o shards b.txt a.gz", "shards", "shards", needs=["shards"]),
+    Command("shard, already complete", "shard -m m.json -j 2 -n 50K --inline -o shards b.txt a.gz", "shards", "shards", needs=["shards"]),
     Command("tasks plan", "tasks plan --tasks=3 -o out b.txt a.gz", "out/chunks", "out", "names"),
     Command("tasks run", "tasks run planned 0-1", "planned/counts", "planned", "names", ["planned"]),
     Command("tasks train", "tasks train counted -v 300 -o out", goes_on="counted", needs=["counted"]),
@@ -79,7 +79,7 @@ COMMANDS = [
     Command("describe", "describe 4.sum m.json", None, needs=["4.sum"]),
     Command("describe, of text", "describe -S 1 -m m.json b.txt a.gz", None),
     Command("tune", "tune -m m.json -j 2 -b 1M --rounds=1 b.txt", None, like="some"),
-    Command("tune, of standard input", "tune --count -j 1 -b 1M --rounds=1 -", None, like="some"),
+    Command("tune, standard input", "tune --count -j 1 -b 1M --rounds=1 -", None, like="some"),
     Command("plan", "plan --sample=1M c.txt", None, like="some"),
     Command("upload", "upload --once --retries=0 shards :local:there", "there", "shards", needs=["shards"], statuses={74, 137}),
     Command("bpe --version", "--version", None),
@@ -166,7 +166,7 @@ class Run:
         self.code, self.out, self.err = None, b"", ""
 
     def start(self, environment, preexec=None, to_file=False):
-        """Runs the command. Returns its exit status, as a shell gives it; -1 if it hangs. to_file: standard output is a file, no pipe."""
+        """Runs the command. Returns its exit status, as a shell gives it; -1 if it hangs. to_file: standard output is a file, not a pipe."""
         words = [self.base.bpe, *self.command.words]
         said = {}
         with open(self.base.dir + "/b.txt", "rb") as text, tempfile.TemporaryFile() as out:

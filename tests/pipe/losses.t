@@ -160,7 +160,7 @@ by_value_changed() {
     touch value.txt
     bpe-count todo >out 2>err
     is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its modification time differs); run the same command again" \
-        "text of a file that has changed is not"
+        "text of a file that has changed is refused"
     bpe-chunk --only=todo value.txt >out 2>err
     is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \
         "  and bpe-chunk --only reports what to do"
@@ -174,11 +174,11 @@ by_value_not_plain() {
         $packed value.txt
         todo -b 4K value.txt.*
         bpe-count todo >out 2>err
-        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was not a plain file; make these chunks again with bpe-chunk --only" "text of a file from $packed is not"
+        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was not a plain file; make these chunks again with bpe-chunk --only" "text of a file from $packed is refused"
     done
     todo -b 4K - <value.txt
     bpe-count todo >out 2>err
-    is "$? $(cat err)" "65 bpe-count: standard input: was not a plain file; make these chunks again with bpe-chunk --only" "text of standard input is not"
+    is "$? $(cat err)" "65 bpe-count: standard input: was not a plain file; make these chunks again with bpe-chunk --only" "text of standard input is refused"
 }
 
 sources_of_a_run() {
@@ -279,7 +279,7 @@ for i in range(500000):
     like "$? $(cat err)" "0 bpe-merge: --min-count left out * of * distinct pretokens, * % of all that were counted" "  which suffices"
     "$BUILD/tests/bench/counts_make" varied.sum 5000000 | (ulimit -v 40000 && bpe-merge -v 1000) >out 2>err
     like "$? $(cat err)" "71 bpe-merge: out of memory*read so far takes about * MB; the 41.0 MB available require --min-count=[1-9]* or more" \
-        "  and the least that is required, if not all could be read"
+        "  and the minimum that is required, if the input could not be read completely"
 }
 
 odd_size() {

@@ -59,7 +59,7 @@ fails 64 "bpe train: --via: missing COMMAND" bpe train -v 1000 --via= a.txt
 fails 64 "bpe train: --keep and --via cannot be combined; *" bpe train -v 1000 --via=false --keep=K a.txt
 bpe train -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a --via command that does nothing: exit 75, and no model"
-is "$(cat err)" "bpe-sum: no records arrived: there was no input, or the program that should write them did not run; --via ended with status 1" "  and says so"
+is "$(cat err)" "bpe-sum: no records arrived: there was no input, or the program that should write them did not run; --via ended with status 1" "  and a message reports this"
 bpe train -v 1000 --via='exit 64 #' a.txt >out 2>err
 is "$? $(cat out)" "64 " "train: usage error of a --via command: exit 64"
 bpe train -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
@@ -187,7 +187,7 @@ fi
 mkdir kept && vocab WORK=kept/counts OUT=kept/model.json >/dev/null 2>&1
 is "$(ls -d counts 2>/dev/null)" "" "vocab.mk: no directory named counts"
 
-# Engines: a process that is killed before their own part begins gives exit 75 and a line.
+# Engines: if the bpe command that they start first is killed, they print a line and exit with 75.
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines
 # shellcheck disable=SC2016

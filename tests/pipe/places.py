@@ -1,5 +1,5 @@
 """places.py - the positions of documents in a source, found slowly in the source itself, and from token records, which are put in order
-as bpe-records(5) says. Also makes random sources."""
+as bpe-records(5) specifies. Also makes random sources."""
 import json
 import os
 import re

@@ -19,7 +19,7 @@ import lib  # noqa: E402
 ROOMS = {False: [0, 4, 64], True: [4, 16, 512]}  # kB: for temporary files only, for all files
 LIMITS = [1, 4000, 60000]  # bytes
 CANNOT = {73, 74}
-WRITE_NOTHING = {"shard, of what is complete", "describe", "bpe train", "bpe --version", "bpe help", "train --help"}
+WRITE_NOTHING = {"shard, already complete", "describe", "bpe train", "bpe --version", "bpe help", "train --help"}
 
 
 def leave_room(place, kilobytes):

@@ -181,7 +181,7 @@ PLANS = [
     ("npy, small shards", Plan(n=100)), ("npy, all in one", Plan(n=0)), ("npy, one id each", Plan(n=3001, last="dropped")),
     ("npy, padded", Plan(n=3001, last="padded")), ("npy, u32, a name", Plan(n=5000, dtype="u32", name="web")),
     ("npy, i32, SHA-256", Plan(n=5000, dtype="i32", sha256=True)),
-    ("npy, --test", Plan(n=2000, test=3, docs=True)), ("npy, more --test than there are", Plan(n=20000, test=50)),
+    ("npy, --test", Plan(n=2000, test=3, docs=True)), ("npy, --test larger than the number of shards", Plan(n=20000, test=50)),
     ("npy, --test-fraction", Plan(n=2000, fraction=0.25, docs=True)), ("npy, --test-fraction, a seed", Plan(n=2000, fraction=0.1, seed=7)),
     ("raw", Plan("raw", n=4000)), ("raw, one file", Plan("raw", n=0)), ("raw, train.bin and val.bin", Plan("raw", n=0, fraction=0.1)),
     ("raw, --test", Plan("raw", n=4000, test=2, last="padded")),

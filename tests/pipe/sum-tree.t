@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bpe sum-tree gives the output, messages and exit status of a single bpe-sum, for any shape of the tree, and for any error in the files.
-# If one of its processes is killed, it does so, or exits with 75.
+# If one of its processes is killed, it gives the same output, or exits with 75.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C

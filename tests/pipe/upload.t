@@ -69,7 +69,7 @@ def plain(remote, kind):
     is_quiet(upload("plain", remote.name), "  again: no message")
     if remote.proxy:
         lib.ok(remote.proxy.writes() == 0, "  and nothing sent", remote.proxy.seen)
-    lib.ok(".upload" not in os.listdir("plain"), "  no own files are left in the directory")
+    lib.ok(".upload" not in os.listdir("plain"), "  none of its own files are left in the directory")
     is_quiet(upload("--delete-after", "plain", remote.name), "--delete-after")
     lib.ok(shards.local() == ["manifest.json"], "  only the manifest is left", shards.local())
     arrived(remote, shards, "  the remote has all files")

@@ -24,7 +24,7 @@ WHEN_NEEDED = {"BPETokenizer": "_toktokenizer", "train": "_commands", "train_fro
 
 
 def __getattr__(name: str) -> object:
-    """Imports modules at first use that would take longer to import than all others."""
+    """Imports, at first use, the modules that take longer to import than all others."""
     if name not in WHEN_NEEDED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

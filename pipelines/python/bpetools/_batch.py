@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Documents = Iterable[Text]
     Block = Tuple[int, object, Numbers]  # see "Documents in blocks"
 
-BLOCK = 16 << 20  # bytes, about: enough to keep several threads busy; an interrupt waits up to 0.1 s
-PART = 1 << 20  # characters of a block that exist as Python objects and as bytes at the same time, about
+BLOCK = 16 << 20  # approximate bytes: enough to keep several threads busy; an interrupt waits up to 0.1 s
+PART = 1 << 20  # approximate number of characters that exist both as Python objects and as bytes
 
 
 # Arrow's types of text, and the type with the same bytes and 64-bit offsets.
@@ -219,8 +219,8 @@ def encode_block(lib: Any, handle: ctypes.c_void_p, block: Block, special: int, 
 
 def overlapped(call: Callable[[Any], Any], arguments: Iterator[Any], beside: bool) -> Iterator[Any]:
     """Yields call(argument) for each argument. A thread makes the call while this thread prepares the next argument:
-    converting texts to UTF-8 takes a sixth of the time of encoding, and only one thread can do it. beside: the thread also
-    runs while the consumer uses the results; not if the consumer is the caller's code."""
+    converting texts to UTF-8 takes a sixth of the time of encoding, and only one thread can do it. beside: the thread may
+    also run while the consumer uses the results, unless the consumer is the caller's code."""
     import threading
 
     def run(argument: Any, outcome: List[Any]) -> None:

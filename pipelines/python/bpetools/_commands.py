@@ -51,7 +51,7 @@ def check_text(name: str, value: object) -> None:
 
 
 def special_words(special_tokens: Sequence[str], special: str) -> List[str]:
-    """Options for special tokens that end documents in the text ("token"), or that have ids but are text there ("text")."""
+    """Options for special tokens, which get ids. special: in the text, they end documents ("token") or are ordinary text ("text")."""
     if isinstance(special_tokens, (str, bytes)):
         raise BpeValueError("special_tokens is one string: give a list", 64)
     if special not in ("token", "text"):

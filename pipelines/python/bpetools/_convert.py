@@ -103,7 +103,7 @@ def write_directory(tok: Tokenizer, path: str) -> None:
 
 
 def warn_of_lost(tok: Tokenizer, path: str) -> None:
-    """Warns if a tokenizer.json loses which tokens begin and end a text, and pad: readers use the common names."""
+    """Warns if a tokenizer.json loses which tokens begin, end or pad a text: its readers assume the common names."""
     again = roles_of(type(tok).from_buffer(tok._to_json()))
     lost = [f"{role} {name}" for role, name in roles_of(tok).items() if again.get(role) != name]
     if lost:

@@ -47,7 +47,7 @@ def spelled(name: str) -> bytes:
 
 
 def characters(name: str) -> bytes:
-    """The bytes of a token of a model of characters, inside a text."""
+    """The bytes of a token of a character-level model (with byte_fallback), when it is not the first token of a text."""
     byte = re.fullmatch(r"<0x([0-9A-F]{2})>", name)
     return bytes.fromhex(byte[1]) if byte else name.replace("\u2581", " ").encode()
 

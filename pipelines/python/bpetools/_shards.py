@@ -185,7 +185,7 @@ class Given:
 
 def blanks(documents: int, size: int, end: bytes) -> Iterator[bytes]:
     """Replaces skipped documents with the same number of blank ones, of the same total length, so that later text keeps its
-    offset and line number. bpe-chunk passes on no piece of them."""
+    offset and line number. bpe-chunk passes none of them on."""
     if not documents:
         return
     each, longer = divmod(size, documents)

@@ -179,7 +179,7 @@ class Meter:
         self.tell(line["read"], line["total"])
 
     def hear_rest(self, line: Any) -> None:
-        """Takes such a line while documents are streamed: what the programs are doing."""
+        """Takes a line of --progress=json while documents are streamed, and shows what the programs are doing."""
         if self.bar is not None and line.get("doing"):
             self.bar.set_postfix_str(line["doing"])
 

@@ -120,7 +120,7 @@ class Tokenizer(Model):
         a directory or ends with /, tiktoken if it ends with .tiktoken, otherwise json.
 
         If the format cannot express the tokenizer, BpeValueError is raised. If settings are lost, a warning says so:
-        only hf-dir records which tokens begin and end a text, and pad. With PATH.tiktoken, PATH.tiktoken.json is
+        only hf-dir records which tokens begin, end or pad a text. With PATH.tiktoken, PATH.tiktoken.json is
         written, with the pattern and the special tokens; keep the two files together.
         """
         from ._convert import save
