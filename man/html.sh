@@ -22,13 +22,13 @@ dl.Bl-tag > dt { margin-top: .6em }
 }
 END
 
-# begin TITLE: the head of a page that mandoc does not write.
+# begin TITLE: prints the head of a page, for pages that mandoc does not make.
 begin() {
     printf '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
     printf '<link rel="stylesheet" href="style.css">\n<title>%s</title>\n</head>\n<body>\n' "$1"
 }
 
-# text FILE TITLE: a text file as a page.
+# text FILE TITLE: prints a text file as a page.
 text() {
     begin "$2"
     printf '<p><a href="index.html">bpetools</a></p>\n<pre>'
@@ -36,7 +36,7 @@ text() {
     printf '</pre>\n</body>\n</html>\n'
 }
 
-# list TITLE SECTION: the pages of a section of the manual, with their descriptions.
+# list TITLE SECTION: lists the pages of a section of the manual, with their descriptions.
 list() {
     printf '<h2>%s</h2>\n<dl class="Bl-tag">\n' "$1"
     for page in *."$2"; do

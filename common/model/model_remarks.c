@@ -33,7 +33,7 @@ void model_remarks(const struct model *m, const struct model_format *f, const ch
                f->name);
     if (f->all_special && path && (n = count_ordinary(m, &first)))
         remark(name,
-               "-f %s makes all added tokens special, also those that are not (%zu, such as %s); -f json does not",
+               "-f %s makes all added tokens special, even those that are not (%zu, such as %s); -f json does not",
                f->name, n, build_show(show, sizeof show, first->p, first->len, false));
     if (f->names_eos && !model_eos(m))
         remark(name, "no special token is known to end a text: the files name neither eos_token nor pad_token");

@@ -133,7 +133,7 @@ def flag_trials(n):
     ordinary = with_added(added("<a>"), added("<b>", special=False), added("<c>", special=False))
     for form in "gpt2", "tiktoken", "hf-dir":
         code, _, err = lib.run(["bpe-model", "-f", form, "-o", "ordinary." + form], ordinary)
-        said = "" if form == "hf-dir" else f"bpe-model: -f {form} makes all added tokens special, also those that are not (2, such as <b>); -f json does not\n"
+        said = "" if form == "hf-dir" else f"bpe-model: -f {form} makes all added tokens special, even those that are not (2, such as <b>); -f json does not\n"
         report(code == 0 and err == said, f"{form}: added tokens that are not special {'cause a warning' if said else 'are kept'}", f"exit {code}: {err}")
     for one, other, name in ((added("<a>", lstrip=True), added("<b> ", normalized=True), "lstrip next to whitespace"),
                              (added("<a>", rstrip=True), added("\n<b>", normalized=True), "rstrip next to whitespace"),
