@@ -87,15 +87,16 @@ done
 for by in PIPE -PIPE KILL TERM; do
     rm -rf got.* K T
     die_at=$torn jobs=2
-    [ $by != -PIPE ] || die_at=$whole jobs=1 # otherwise bpe-encode, which reports the cut text, might end first
+    # After text that is cut off inside a character, a process that reports it might end first.
+    [ $by != -PIPE ] || die_at=$whole jobs=1
     dies $by bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet a.parquet
     complete "encode, SIG$by" want.ids got.ids
+    dies $by bpe train -v 500 -o got.json --via=env --parquet a.parquet
+    complete "train --via, SIG$by" want.json got.json
+    rm -f got.json
     die_at=$torn
     dies $by bpe train -v 500 -j 2 -o got.json --parquet a.parquet
     complete "train, SIG$by" want.json got.json
-    rm -f got.json
-    dies $by bpe train -v 500 -o got.json --via=env --parquet a.parquet
-    complete "train --via, SIG$by" want.json got.json
     rm -f got.json
     dies $by bpe train -v 500 --keep=K -o got.json --parquet a.parquet
     complete "train --keep, SIG$by" want.json got.json
