@@ -201,7 +201,7 @@ static int run(void *ctx, struct err *e)
 }
 
 /* Tells programs downstream why input is missing; without this, they would only see that it is. If a text was cut off
- * (EX_TEMPFAIL), nothing more is known. */
+ * (EX_TEMPFAIL), sends nothing, because the reason is unknown. */
 static void send_failure(void *ctx, const struct err *e)
 {
     struct chunker *c = ctx;

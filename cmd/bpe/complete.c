@@ -293,7 +293,7 @@ static int of_bpe(char **words, int n, struct err *e)
         snprintf(two, sizeof two, "tasks %.50s", words[2]);
         asked.program = two;
         skip = 3;
-        if (n <= 5 && strcmp(words[2], "split") == 0) { /* at 5 words, the name for messages */
+        if (n <= 5 && strcmp(words[2], "split") == 0) { /* the fifth word, NAME, has no completions */
             if (n == 4)
                 offer_words(split);
             return 0;

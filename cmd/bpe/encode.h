@@ -33,8 +33,8 @@ struct encode {
 int encode_shared(struct encode *x, struct job *j, struct err *e);
 int encode_parquet(struct encode *x, struct job *j, struct err *e);
 
-/* Prints why a process failed. Returns its exit status, or -1. is: the name in that message of an input that the user
- * knows as `name`; NULL: the message names inputs as the user does. */
+/* Prints why a process failed. Returns its exit status, or -1. is: what the process calls the input; the printed
+ * message has `name` instead, as the user knows it. NULL: the process uses the user's names. */
 int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, const char *is, const char *name,
                 struct err *e);
 

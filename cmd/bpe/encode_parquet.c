@@ -31,7 +31,7 @@ struct fragments {
     struct job *job;
     struct command_line words; /* of bpe-encode */
     struct pair *at;
-    size_t n, each;        /* number of parts: in all, a multiple of jobs * each; of a pair */
+    size_t n, each;        /* number of parts: in all (a multiple of jobs * each); of a pair */
     size_t pairs, started; /* n / each; how many were started */
     size_t running;
     size_t bad; /* the first part known to have failed; n: none */

@@ -19,7 +19,7 @@ static bool is_page(const char *file, size_t *n)
            (!dot[2] || strcmp(dot + 2, ".gz") == 0);
 }
 
-/* Adds the pages in a subdirectory of the directory of all pages: their files. */
+/* Adds the files of the pages in the subdirectory `below` of the manual; "": in the manual's directory itself. */
 static int add_pages(struct option_words *pages, const char *below, struct err *e)
 {
     size_t n;

@@ -125,7 +125,7 @@ struct plan_law {
     double x[PLAN_PARTS], y[PLAN_PARTS]; /* logarithms of bytes and distinct pretokens */
     double bytes, distinct;              /* of the sample */
     double exponent, ln_k;
-    double expected, error; /* held-out test: what small sizes predict there; ln(expected / distinct) */
+    double expected, error; /* held-out test: `distinct` as predicted by small sizes; ln(expected / distinct) */
     double unit;            /* the error for a factor of ten */
     bool few_sizes;         /* too few sizes to test a line on the whole sample */
 };

@@ -43,7 +43,7 @@ struct dispatch_worker {
     bool alone;                  /* it reads its own texts: */
     int status;                  /* a pipe with one byte for each text that was read to its end; -1: closed */
     uint64_t n_complete;         /* texts read to their end */
-    bool failed;                 /* it reported so, or ended too early; earlier results may still be written */
+    bool failed;                 /* it reported a failure, or ended too early; earlier results may still be written */
     bool at_end;                 /* it has written everything before its failure, or has ended */
 };
 

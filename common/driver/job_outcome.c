@@ -92,7 +92,7 @@ static const char *last_line(const struct job_process *p, size_t *n)
     return line;
 }
 
-/* Appends why it failed. If it names its standard output, the file's name that the user knows is used instead. */
+/* Appends why it failed. If its message names standard output, the user's name for that file is used instead. */
 int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
 {
     static const char cannot[] = "standard output: cannot write: ";

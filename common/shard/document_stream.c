@@ -1,7 +1,7 @@
 /* document_stream.c - see document_stream.h.
  *
- * Positions count from the beginning of the piece. A mark holds the gap between the end of the previous document and
- * the beginning of its own, and the length of its own; the tail of a piece holds the piece's length of text.
+ * Positions count from the beginning of the piece. A document's mark holds its length and the gap before it: from the
+ * end of the previous document, or the start of the piece. The tail of a piece holds the length of the piece's text.
  */
 #include "shard/document_stream.h"
 

@@ -41,7 +41,8 @@ int shard_facts_check_model(const struct manifest *m, const struct commit_encodi
 /* Checks that the documents of a source have the ids of bpe-chunk --id=FIELD. -1 with EX_USAGE if not. */
 int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e);
 
-/* Set how all sources were read, and what they are (`bytes` of text), once all are known. */
+/* Set the facts about the sources, once all are known: how they were read; their number, names and size (`bytes` of
+ * text). */
 int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e);
 void shard_facts_sources(struct manifest *m, const struct token_store *store, uint64_t bytes);
 

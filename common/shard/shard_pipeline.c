@@ -32,7 +32,7 @@ struct shard_pipeline {
     struct shard_verify again; /* if the directory was complete before this process */
     struct token_store *store;
     struct document_stream stream;
-    struct document_sink sink, writer_sink; /* where the stream passes documents, and the writer's */
+    struct document_sink sink, writer_sink; /* sink: takes the stream's documents */
     struct shuffle *shuffle;                /* NULL: corpus order; else between the stream and the writer */
     struct shard_writer *writer;            /* NULL: not started yet */
     struct buf state;

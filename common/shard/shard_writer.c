@@ -489,7 +489,7 @@ static int end_split(struct shard_writer *w, unsigned split, struct err *e)
     if (!s->file.open && s->at.tokens && open_shard(w, split, e))
         return -1;
     uint64_t have = s->file.open ? s->file.extent.tokens : 0;
-    if (have == 0 || (p->last == LAST_DROPPED && have < p->shard_tokens)) { /* 0 also if ended before a resume */
+    if (have == 0 || (p->last == LAST_DROPPED && have < p->shard_tokens)) { /* 0 also if an earlier process ended it */
         shard_file_close(&s->file);
         s->at = (struct shard_extent){0};
         return 0;

@@ -64,7 +64,7 @@ int check_encoder_init(struct check_encoder *c, const struct manifest *m, const 
     chunk_encoder_init(&c->encoder, "bpe-shard");
     if (check_reading(&c->reading, m, e) || find_separator(m, model, &separator, e) || (c->fd = open_temporary(e)) < 0)
         return -1;
-    if (input_forms[c->reading.form]->place == PLACE_RECORD) /* documents and offsets are of the text in records */
+    if (input_forms[c->reading.form]->place == PLACE_RECORD) /* documents and offsets refer to text in records */
         c->reading.form = FORM_TEXT;
     c->width = model_id_bytes(model);
     c->encoder.out.format = IDS_RAW;

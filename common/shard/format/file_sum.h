@@ -16,7 +16,7 @@ struct file_sum {
 
 int file_sum_begin(struct file_sum *s, bool sha256, struct err *e); /* s is zeroed, or was used before */
 void file_sum_add(struct file_sum *s, const void *p, size_t n);
-void file_sum_end(struct file_sum *s, struct manifest_file *to); /* sets bytes, checksums; then begin again */
+void file_sum_end(struct file_sum *s, struct manifest_file *to); /* sets bytes, checksums; s must be begun again */
 void file_sum_free(struct file_sum *s);                          /* a zeroed one is fine */
 
 /* Adds the bytes of a file, from an offset to its end. -1 with EX_IOERR. */

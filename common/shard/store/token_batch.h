@@ -31,9 +31,9 @@ struct token_piece {
  * start. */
 struct token_sequence {
     uint64_t seq;           /* the next number */
-    bool inside;            /* within a piece, */
-    struct token_span span; /* whose span is this */
-    uint64_t first;         /* ids of it so far */
+    bool inside;            /* a piece has begun and not ended */
+    struct token_span span; /* of that piece */
+    uint64_t first;         /* its ids so far */
 };
 
 /* width: bytes of an id. -1 with EX_DATAERR. */
