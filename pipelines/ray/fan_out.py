@@ -20,9 +20,9 @@
 # job. A command with any other exit status is lost as well, because its output may be cut off. Exit status 75 means: run the
 # same command again.
 #
-# Exit status: that of the first command that failed; 64 usage error, 66 a file to send is missing, 71 no cluster, 73 or 74 a
-# file that cannot be written or read, 75 a task that was lost too often, 127 no Ray, or no such command on a machine; 71, 73
-# or 74 also if that is the reason for which a task was lost.
+# Exit status: that of the first command that failed; 64 usage error, 66 a file to send is missing, 71 no cluster or out of
+# memory, 73 or 74 a file that cannot be written or read, 75 a task that was lost too often for any other reason, 127 no Ray, or
+# no such command on a machine.
 import errno
 import fcntl
 import os

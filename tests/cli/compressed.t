@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compressed files: when they are passed by reference, how they are cut into pieces, how damage is reported, and how missing ranges are made again.
-# (tests/pipe/frames.t checks that the pieces add up to the text; tests/oracle/gunzip.t tests the gzip decoder.)
+# Compressed files: when they are passed by reference, how they are cut into pieces, how damage is reported, and how missing ranges are made
+# again. (tests/pipe/frames.t checks that the pieces add up to the text; tests/oracle/gunzip.t tests the gzip decoder.)
 . "$(dirname "$0")/../lib.sh"
 
 # made EXPRESSION >FILE: the bytes of a Python expression, which can use lib.py.

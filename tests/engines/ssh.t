@@ -320,7 +320,8 @@ rm -f got.json
 bpe-sum counts | bpe-merge -v "$V" -o got.json
 same few.json got.json "  nothing is lost"
 
-# If this machine is the only host, the command ends without waiting: a wrapper of sleep logs waits. (GNU parallel also sleeps, for other times.)
+# If this machine is the only host, the command ends without waiting: a wrapper of sleep logs waits. (GNU parallel also sleeps, for other
+# times.)
 mkdir naps
 : >naps/taken
 printf '#!/bin/sh\necho "$*" >>"%s/naps/taken"\nexec "%s" "$@"\n' "$PWD" "$(command -v sleep)" >naps/sleep

@@ -166,7 +166,7 @@ class Run:
         self.code, self.out, self.err = None, b"", ""
 
     def start(self, environment, preexec=None, to_file=False):
-        """Runs the command. Returns its exit status, as a shell gives it; -1 if it hangs. to_file: standard output is a file, not a pipe."""
+        """Runs the command. Returns its exit status, as in a shell; -1 if it hangs. to_file: standard output is a file, not a pipe."""
         words = [self.base.bpe, *self.command.words]
         said = {}
         with open(self.base.dir + "/b.txt", "rb") as text, tempfile.TemporaryFile() as out:
