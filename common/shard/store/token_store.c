@@ -86,7 +86,7 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
     struct token_batch empty = {0}, *b = state ? state : &empty;
     static const struct commit_run none;
     if (k->n_runs > 1 || k->kind != RECORD_TOKENS)
-        return err_set(e, EX_DATAERR, "the commit of a batch that is not of ids of one run");
+        return err_set(e, EX_DATAERR, "a commit of a batch that does not hold the ids of a single run");
     const struct commit_run *r = k->n_runs ? k->run : &none;
     if ((r->run && token_store_check_run(s, r->run, e)) || token_store_check_encoding(s, k->encoding, b->width, e) ||
         token_store_learn_sources(s, k->sources, e) || token_store_check_sources(s, r, e) || find_pieces(s, b, e) ||
