@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An input of a merge, which gives pretokens in the order of str_compare: a segment on disk, the sorted table, a sum in
- * a file. */
+/* An input of a merge, which gives pretokens in the order of str_compare: a segment on disk, the sorted table, or a sum
+ * in a file. */
 struct sorted_input {
     /* Acquires the memory and descriptors that reading needs; NULL: none. */
     int (*open)(void *self, struct err *e);

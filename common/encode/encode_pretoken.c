@@ -9,7 +9,7 @@
 
 enum {
     SHORT = 64, /* bytes from which encode_long is faster than encode_short */
-    /* prepare_merges takes at most the time of encoding (number of ids) / (this number) pretokens */
+    /* prepare_merges takes no longer than encoding (number of ids) / (this number) pretokens */
     PREPARE_PART = 4,
 };
 

@@ -99,7 +99,7 @@ int encode_repeats(const struct merge_table *t, const unsigned char *p, size_t n
         return 0;
     next->give_up = false;
     for (uint32_t rank; (rank = find_ranks(t, now)) != t->none;) {
-        /* After one position of this merge, its result may be followed by its left part, until that is merged, too. */
+        /* Merging l r l r from the left makes, for a moment, the pair of the result and l. So look it up, too. */
         find_rank(t, now, FIRST_MERGED + rank, t->pair[rank].left);
         merge_rank(now, next, rank);
         if (now->give_up || next->give_up)

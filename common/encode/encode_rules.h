@@ -34,7 +34,8 @@ int encode_rules_match(const struct encode_rules *er, const struct rules *r, uin
 int encode_rules_separator(const struct encode_rules *er, const struct rules *r, bool needed, uint32_t *id,
                            size_t *place, struct err *e);
 
-/* For special tokens that are an error: -1 (EX_DATAERR) if the added token with this id, found in text, is special. */
+/* For text in which special tokens are an error: -1 (EX_DATAERR) if the added token with this id, found in the text, is
+ * special. */
 int encode_rules_refuse(const struct model *m, uint32_t id, struct err *e);
 
 #endif

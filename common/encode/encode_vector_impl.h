@@ -49,8 +49,8 @@ WORD_INLINE bool has_triples(const struct merge_table *t, const unsigned char *p
     return t->triple && n >= 3 && triple_is_first(p[0]) + triple_is_first(p[1]) + triple_is_first(p[2]) > 0;
 }
 
-/* Makes both pairs of each character that will certainly become one token certain; the first gets the rank of the
- * character. (Each bound that this raises is compared only with the rank of one of these two pairs.) */
+/* Finds the characters that will certainly become one token, and makes both pairs of each certain; the first pair gets
+ * the rank of the character. (Each bound that this raises is compared only with the rank of one of these two pairs.) */
 static __attribute__((noinline)) void mark_triples(const struct merge_table *t, const unsigned char *p, size_t n,
                                                    struct byte_pair *pair)
 {

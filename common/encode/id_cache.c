@@ -17,7 +17,7 @@ enum {
     BYTES_MAX = 2 << 20,       /* maximum bytes of long pretokens */
 };
 
-/* A long pretoken has at most one id per byte, and their number; a round adds less than 2^24. */
+/* The list of a long pretoken holds the number of ids and at most one id per byte; a round adds less than 2^24. */
 _Static_assert(LISTS_MAX / 2 < VALUE_LONG / 2 && 2 * BYTES_MAX < VALUE_LONG / 2, "indexes of lists have 30 bits");
 _Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
 

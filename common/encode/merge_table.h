@@ -48,8 +48,8 @@ struct pair_bucket {
  * rank are in `low`. */
 struct byte_pair {
     uint16_t rank;   /* UINT16_MAX: they do not merge */
-    uint16_t before; /* no merge of a lower rank joins a token that ends with the first byte and the lone second byte */
-    uint16_t after;  /* no merge of a lower rank joins the lone first byte and a token that begins with the second */
+    uint16_t before; /* no merge of a lower rank joins a token that ends with the first byte to the lone second byte */
+    uint16_t after;  /* no merge of a lower rank joins the lone first byte to a token that begins with the second */
     uint16_t low;
 };
 

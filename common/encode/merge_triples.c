@@ -34,7 +34,7 @@ static struct taken *part_of(struct parts *parts, const struct merge_table *t, u
     return two_of(parts, two->left, two->right);
 }
 
-/* Records that a merge takes its parts, where it crosses the border of two characters. */
+/* Records that a merge takes its parts, if it crosses the boundary between two characters. */
 static void take(struct parts *parts, const struct merge_table *t, const struct symbol_pair *pair)
 {
     const unsigned char before = t->last[pair->left], after = t->first[pair->right];

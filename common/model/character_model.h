@@ -6,8 +6,8 @@
  * first byte of a character is never a later byte of another, so they merge only bytes of one character, and make
  * exactly the characters that are tokens; in UTF-8 no character is the beginning of another. All of this happens before
  * the first of the model's own merges, none of which takes a byte or a part. So these start from the characters, as
- * they should. A byte below 0x80 is a character, and has its token. All bytes that are not tokens get auxiliary tokens,
- * too.
+ * they should. A byte below 0x80 is a whole character, and its token is that of the character. All bytes that are not
+ * tokens get auxiliary tokens, too.
  *
  * The ids of auxiliary tokens follow the model's. Auxiliary tokens that remain after merging are unknown characters;
  * character_model_expand replaces them.

@@ -172,7 +172,7 @@ static const struct model_special *only_special(const struct model *m)
     return only != pad ? only : NULL;
 }
 
-/* DeepSeek's names have fullwidth bars, and lower blocks instead of spaces. */
+/* DeepSeek's names have fullwidth bars, and U+2581 instead of spaces. */
 #define BAR "\xEF\xBD\x9C"
 #define BLOCK "\xE2\x96\x81"
 

@@ -23,7 +23,8 @@ struct char_pairs {
     uint64_t *hashed;       /* owned; other pairs: the bit at their hash */
     unsigned shift;         /* there are 2^(64 - shift) bits */
     bool before_space;      /* split before each space, whatever precedes it */
-    uint64_t *known; /* owned; a bit for each code point: any two unknown characters are a pair; NULL: all are known */
+    uint64_t *known;        /* owned; a bit for each code point, set if the character is known; two unknown characters
+                               are always a pair. NULL: all are known */
 };
 
 /* Makes an empty set, sized for about n pairs. -1: out of memory. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define METASPACE "\xE2\x96\x81" /* U+2581, a low block */
+#define METASPACE "\xE2\x96\x81" /* U+2581, LOWER ONE EIGHTH BLOCK */
 enum { METASPACE_LEN = sizeof METASPACE - 1 };
 
 /* When a prefix is added before the text between special tokens. */

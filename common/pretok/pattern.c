@@ -37,7 +37,7 @@ static const char kimi_k2[] = "[\\p{Han}]+|" WORDS("&&[^\\p{Han}]", CONTRACTION 
         (const unsigned char *)(literal), sizeof(literal) - 1                                                          \
     }
 
-/* The second is [一-龥぀-ゟ゠-ヿ]+ */
+/* The second regex is [一-龥぀-ゟ゠-ヿ]+ */
 static const struct str deepseek_v3[] = {
     TEXT("\\p{N}{1,3}"),
     TEXT("[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+"),

@@ -307,9 +307,9 @@ static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
 
 /* ---- Special tokens and their positions ---- */
 
-/* Maps byte `at` of a made text to an offset in the original. The offsets never decrease from call to call. Inside a
- * part that was replaced as a whole, returns the offset where the part begins, and sets *past to the number of bytes
- * from the start of its replacement to `at`. */
+/* Maps byte `at` of derived text (struct made_text) to an offset in the original. The offsets never decrease from call
+ * to call. Inside a part that was replaced as a whole, returns the offset where the part begins, and sets *past to the
+ * number of bytes from the start of its replacement to `at`. */
 static ptrdiff_t trace(struct pretokenizer *w, struct made_text *m, size_t at, size_t *past, struct err *e)
 {
     struct buf *b = &w->traced;

@@ -33,11 +33,11 @@ struct pretoken_sink {
     void *ctx;
 };
 
-/* Text that was made from other text, by cleaning or normalizing it. */
+/* Text derived from other text, by cleaning or normalizing it. */
 struct made_text {
     const unsigned char *p; /* the original text; NULL: the text is the original */
     size_t n;
-    size_t skip;    /* bytes of the made text that were passed on with the previous window */
+    size_t skip;    /* bytes of the derived text that were passed on with the previous window */
     size_t in, out; /* the first `in` bytes of the original became the first `out` bytes */
 };
 

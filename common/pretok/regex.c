@@ -18,7 +18,7 @@
 
 enum { DEPTH = 100, BEHIND = 255 }; /* levels of nested groups; characters in a lookbehind */
 
-/* Callout numbers: BLOCK stands for BLOCK_LEN characters, each number after it for twice as many. */
+/* Callout numbers: BLOCK stands for BLOCK_LEN characters, and each later number for twice as many as the one before. */
 enum { ITERATION = 1, BLOCK = 2, LARGE_BLOCK = 5, BLOCK_LEN = 64, LARGE_BLOCK_LEN = 512 };
 /* A class of more than LARGE_ATOM bytes is written only twice for blocks, one of more than HUGE_ATOM bytes once,
  * because PCRE2 limits the size of a regex. */
@@ -394,8 +394,8 @@ static int read_operand(struct parser *p, const unsigned char *open, bool first,
 }
 
 /* Reads the class at p->p: its members, nested classes and intersections (&&). If a negated class contains another
- * class, and && or a second negation, Oniguruma may lose all characters from U+0080 on unless one of them is in what is
- * negated. So this is refused. */
+ * class, and && or a second negation, Oniguruma may lose all characters from U+0080 on unless the negated part contains
+ * one of them. So this is refused. */
 static int read_class(struct parser *p, struct char_set *set, struct part *part)
 {
     const unsigned char *open = p->p++;

@@ -1,9 +1,9 @@
 /* regex_oniguruma.c - see regex_from_oniguruma in regex.h.
  *
  * It writes out classes and boundaries of Oniguruma (in tokenizers 0.23.3, Unicode 16) that other engines lack or
- * define differently. The word characters were found by trying all characters: Unicode's except the two joiners; and,
- * outside brackets only, the superscript digits and fractions of Latin-1. Only 0x0A ends a line, and no line begins
- * after a 0x0A that ends the text.
+ * define differently. Its word characters were found by trying all characters. They are Unicode's without the two
+ * joiners; outside brackets, they include the superscript digits and fractions of Latin-1. Only 0x0A ends a line, and
+ * no line begins after a 0x0A that ends the text.
  */
 #include "pretok/regex.h"
 

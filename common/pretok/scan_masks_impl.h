@@ -78,7 +78,7 @@ struct place {
     size_t at, len; /* the block's offset; the window's end */
     enum window_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
-    bool stuck;   /* o200k, deepseek: masks cannot find them */
+    bool stuck;   /* o200k, deepseek: masks cannot find the starts from limit on */
 };
 
 /* A mask with each bit moved to the next byte, or to the previous one. */

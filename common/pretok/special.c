@@ -145,7 +145,7 @@ static uint64_t eight_bytes(const unsigned char *p)
 }
 
 /* Hashes as many of the bytes at p as every token with this first byte has, up to eight. Returns the index of a word of
- * the filter, and sets *bits to bits of it. */
+ * the filter, and sets *bits to the bits that a token with these bytes has in that word. */
 static inline size_t filter_word(const struct special_set *s, const unsigned char *p, uint64_t *bits)
 {
     uint64_t h = (eight_bytes(p) & s->mask[*p]) * 0x9E3779B97F4A7C15U;
@@ -253,7 +253,7 @@ static void set_only(struct special_set *s)
 {
     if (s->n && s->token[0].p[0] == s->token[s->n - 1].p[0])
         s->only_first = s->token[0].p[0];
-    if (s->only_first >= 0 && s->token[0].len > 1) { /* a token of a single byte would be the first */
+    if (s->only_first >= 0 && s->token[0].len > 1) { /* a token of one byte would be sorted first */
         s->only_second = s->token[0].p[1];
         for (size_t i = 1; i < s->n; i++) {
             if (s->token[i].p[1] != s->only_second)

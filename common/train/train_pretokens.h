@@ -58,8 +58,8 @@ void train_pretokens_classify(struct train_pretokens *all);
 struct train_pretokens_class *train_pretokens_class_of(const struct train_pretokens *all, uint64_t count);
 
 /* Sets *bound (>= 1) to a count that the most frequent pair reaches before each of the first n merges, provided that
- * every pair may be merged that lies inside a pretoken of two bytes or of fewer than max_len bytes (max_len 0: inside
- * any pretoken). Call it after train_pretokens_classify.
+ * every pair inside a pretoken of two bytes or of fewer than max_len bytes (max_len 0: inside any pretoken) may be
+ * merged. Call it after train_pretokens_classify.
  */
 int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
                           struct err *e);

@@ -47,7 +47,7 @@ struct trainer {
     size_t public_cap;
     struct reserved *reserved, *reserved_room; /* TRAIN_HF: a hash table by text, and the array of its items */
     size_t reserved_len;                       /* length of the longest text */
-    bool *reserved_chars; /* [0 .. reserved_len]: one has this many characters, so it may spell this many bytes */
+    bool *reserved_chars; /* [0 .. reserved_len]: a text has this many characters, and so may spell this many bytes */
     unsigned char *text;  /* buffer for a token in byte-to-unicode form: 2 * reserved_len */
     struct merge *merges;
     uint64_t *counts; /* the count of each merge's pair */
