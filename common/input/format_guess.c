@@ -33,7 +33,7 @@ bool format_guess_wants(const struct format_guess *h, const struct input_form *f
     return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
 }
 
-/* Whether p[0 .. n), some hundred bytes of a text's start, is the start of an array whose first item is an object with
+/* Whether p[0 .. n), the first few hundred bytes of a text, is the start of an array whose first item is an object with
  * members. */
 static bool is_array(const unsigned char *p, size_t n)
 {

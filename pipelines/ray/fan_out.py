@@ -4,7 +4,7 @@
 #
 #     bpe-chunk -m MODEL FILE... | fan_out.py --address=auto bpe-encode -m MODEL | bpe-shard -o DIR
 #
-# A Ray task has one record that refers to text, or some MB of records of text. It runs the command with these records as
+# A Ray task has one record that refers to text, or a few MB of records of text. It runs the command with these records as
 # standard input, and returns its output through the object store or, with --results, in a file of a directory that all
 # machines share. Records may come in any order, so each result is passed on when it arrives. With --each, a task has one
 # line of standard input, as the last argument of the command:

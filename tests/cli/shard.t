@@ -343,7 +343,7 @@ kill -9 $pid
 exec 7>&-
 shift
 bpe-encode -m m.json --eot=after "$@" | bpe-shard -o stalled -n 10k --resume >/dev/null 2>stalled.err
-is "$? $(cat stalled.err; diff -r stalled npy)" "0 " "if input stalls, what arrived is saved after some seconds, and is not needed again"
+is "$? $(cat stalled.err; diff -r stalled npy)" "0 " "if input stalls, what arrived is saved after a few seconds, and is not needed again"
 
 for memory in 1K 16M; do
     set -- chunk.*

@@ -211,7 +211,7 @@ below() {
     done
 }
 
-# ends PID: writes its exit status, and the number of its processes that are left after some seconds, to `ended`.
+# ends PID: writes its exit status, and the number of its processes that are left after a few seconds, to `ended`.
 ends() {
     local tries left=''
     for ((tries = 0; tries < 70; tries++)); do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [SEED] - random damage: for half of the time to everything that the programs read (fuzz.py: records, also with
 # corrected checksums, text, JSON Lines, compressed files, models), and for the other half, in one process, to the input of the
-# readers in common/ (the targets fuzz_*.c, with their corpus as the start). Then, in some minutes, 100,000 regexes and CASES
+# readers in common/ (the targets fuzz_*.c, with their corpus as the start). Then, in a few minutes, 100,000 regexes and CASES
 # (100,000) random tokenizer files are compared with Hugging Face tokenizers. No program may die by a signal, hang, exit with an
 # undocumented status, or make a wrong model. Failing inputs are kept. BUILD (default build) is the directory of the programs.
 # FUZZER=libfuzzer runs only the targets, which must be linked with libFuzzer. Ends with "N passed, N failed".

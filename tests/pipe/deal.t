@@ -58,7 +58,7 @@ same_sum "no text" /dev/null
 
 looks a.txt b.txt
 is "$(grep -c file messages) $(sed -n 's/^R //p' messages | sort -n | awk '$1 > 4096')" "0 " "ranges are not padded"
-ok $(($(grep -c ^R messages) > 4)) "  and have some megabytes of text each: $(grep -c ^R messages)"
+ok $(($(grep -c ^R messages) > 4)) "  and have a few megabytes of text each: $(grep -c ^R messages)"
 looks --files-from names
 is "$(grep -c file messages)" 0 "many names fit in messages"
 looks --inline a.txt
@@ -71,7 +71,7 @@ is "$(grep -c 'C.*file' messages)" 6 "-b sets the size of messages, which are fi
 # pieces OPTION...: the pieces of the text, without the borders of records.
 pieces() { bpe-chunk -b 300k "$@" a.txt a.txt a.txt b.txt | bpe-view | sed -n 's/^#  file source=\([0-9]*\) .* pieces=/\1 /p' | tr ' ' '\n' | grep +; }
 bpe-chunk --dealt -b 300k a.txt a.txt a.txt b.txt >dealt.records
-ok $(($(bpe-view dealt.records | grep -c '^# range') < 2)) "--dealt: records of some megabytes of text"
+ok $(($(bpe-view dealt.records | grep -c '^# range') < 2)) "--dealt: records of a few megabytes of text"
 ok $(($(wc -c <dealt.records) >= 10000)) "  not padded"
 is "$(pieces --dealt | tr ',' '\n' | cksum)" "$(pieces | tr ',' '\n' | cksum)" "  the same pieces"
 is "$(parallel --will-cite --pipe bpe-count <dealt.records | bpe-sum | words | cksum)" \

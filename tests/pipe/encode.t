@@ -233,7 +233,7 @@ for invalid in replace skip bytes; do
     ok $? "--invalid=$invalid"
 done
 cat large.txt latin1s.txt | bpe encode -m m.json -j 3 - >got 2>err
-is "$?" 65 "invalid UTF-8 after some megabytes of a pipe"
+is "$?" 65 "invalid UTF-8 after several megabytes of a pipe"
 [ -s got ] && cmp -n "$(wc -c <got)" got <(cat large.txt small.txt | bpe-encode -m m.json)
 ok $? "the ids before it are written"
 bpe encode -m m.json -o nowhere/ids small.txt 2>err

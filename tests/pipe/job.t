@@ -4,7 +4,7 @@
 in_memory=1
 . "$(dirname "$0")/../lib.sh"
 
-# gone PID FILE NAME: within some seconds, neither this process exists nor the one whose id is in FILE.
+# gone PID FILE NAME: within a few seconds, neither this process exists nor the one whose id is in FILE.
 gone() {
     local tries
     for ((tries = 0; tries < 100; tries++)); do

@@ -65,7 +65,7 @@ def verdicts(lines):
 
 
 def make_text():
-    """Makes some megabytes of text, half of them words that rarely occur twice, so that counting and merging take time."""
+    """Makes several megabytes of text, half of them words that rarely occur twice, so that counting and merging take time."""
     rng = random.Random(1)
     words = ["".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)]
     lib.write("words", " ".join(words) + lib.EOT)

@@ -34,7 +34,7 @@ done
 
 
 def prepare(text):
-    """Makes the files that the cases use in this directory. text is a file of some megabytes."""
+    """Makes the files that the cases use in this directory. text is a file of several megabytes."""
     for name, script in ("slow.py", SLOW), ("spin.py", SPIN), ("script.sh", SCRIPT):
         with open(name, "w") as f:
             f.write(script)

@@ -104,7 +104,7 @@ def follows(remote, _):
         for n in range(6):
             time.sleep(1.2 if n < 2 else RNG.random())
             shards.finish(n, complete=False)
-        second = upload("follows", remote.name)  # it waits for some seconds, during which the first one has nothing to do
+        second = upload("follows", remote.name)  # it waits for a few seconds, during which the first one has nothing to do
         lib.ok(p.poll() is None, "it waits while bpe-shard is at work")
         shards.finish(5, complete=True)
         said = p.communicate(timeout=60)[1]

@@ -138,7 +138,7 @@ static void publishing(void)
            "a file is removed; removing it again is not an error");
 }
 
-/* A child holds the lock of a directory for some milliseconds. said: whether a message reports that. */
+/* A child holds the lock of a directory for a few milliseconds. said: whether a message reports that. */
 static void lock_is(int ms, bool said, const char *name)
 {
     struct job j = {.command = "bpe test"};

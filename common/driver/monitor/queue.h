@@ -1,7 +1,7 @@
 /* queue.h - how many bytes wait in a pipe or socket, measured from outside.
  *
  * A pipe's read end is opened through a process that holds one, and closed immediately. A write end is never opened,
- * because a reader would then miss the end of its input. While the read end is open, for some microseconds, a writer
+ * because a reader would then miss the end of its input. While the read end is open, for a few microseconds, a writer
  * whose last reader has just died does not notice; it does at the close. Sockets are not opened: sock_diag(7) reports
  * on them.
  */
