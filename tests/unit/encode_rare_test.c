@@ -1,5 +1,5 @@
 /* encode_rare_test.c - cases too rare in random models: a table so large that some pairs get the ranks of others, also
- * at both ends of a word; a token that merges would make in another way than the model's regular list does. */
+ * at both ends of a word; a token whose merges differ from those of the model's regular list. */
 #include "base/sys/simd.h"
 #include "encode/encode_pretoken.h"
 #include "encode_plain.h"
@@ -188,8 +188,8 @@ static void add_others(struct maker *m)
     }
 }
 
-/* The token abc ranks before ab, so the merge of ab and c is an exception, which can happen. It occurs in the token
- * abcde: the regular list makes ab, cd and cde, and then abcde from ab and cde. */
+/* The token abc ranks before ab, so the merge of ab and c is an exception. It can happen in the token abcde;
+ * there, the regular list makes ab, cd and cde, and then abcde from ab and cde. */
 static void test_exception(struct maker *m)
 {
     struct pretoken_encoder w;

@@ -1,5 +1,5 @@
 /* job_test.c - the processes of a command: how they are connected, what they print, which failure is reported, and that
- * none is left, however the command dies. */
+ * no process is left, however the command dies. */
 #include "../unit/tap.h"
 #include "driver/job.h"
 
@@ -82,8 +82,8 @@ static void outcomes(void)
     PIPELINE("70 bpe test: sh ended with status 70", "a process fails without a message", "exit 70", "cat");
 }
 
-/* A process that was killed is the reason, even if it has not been waited for when another failure makes the command
- * end all processes. */
+/* A killed process is reported as the reason, even if it has not been waited for when another failure makes the
+ * command end all processes. */
 static void killed_unnoticed(void)
 {
     static const char *const reader[] = {"sh", "-c", "kill -KILL $$", NULL}, *const after[] = {"sh", "-c",
@@ -100,7 +100,7 @@ static void killed_unnoticed(void)
         waitid(P_PID, (id_t)j.at[i]->pid, &info, WEXITED | WNOWAIT);
     job_end(&j);
     tap_ok(job_outcome(&j, &line, &e) == EX_TEMPFAIL && line.len && memmem(line.p, line.len, "sh was killed", 13),
-           "a process killed before the others were ended is the reason");
+           "a process killed before the others were ended is reported as the reason");
     buf_free(&line);
     job_free(&j);
 }

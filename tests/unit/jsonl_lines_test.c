@@ -421,7 +421,7 @@ static bool takes(const char *line, const char *text)
     return good;
 }
 
-/* Frequent lines must not be left to the slow reader; no other test would notice. */
+/* Common kinds of lines must not be left to the slow reader; no other test would notice. */
 static void test_taken(void)
 {
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {

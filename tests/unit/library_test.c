@@ -85,10 +85,10 @@ static void test_encode(const bpe_tokenizer *t)
            "  empty");
     tap_ok(ENCODES(t, "the<|endoftext|><mark>the", BPE_SPECIAL_TOKEN, 257, EOT, MARK, 257), "  with special tokens");
     tap_ok(ENCODES(t, "a<mark>b", BPE_SPECIAL_TEXT, 'a', MARK, 'b'),
-           "  special tokens as text: not an added token that is not special");
+           "  special tokens as text: an added token that is not special is still found");
     ptrdiff_t n = bpe_encode(t, "<|endoftext|>", 13, BPE_SPECIAL_TEXT, ids, ROOM);
     tap_ok(n > 1 && bpe_decode(t, ids, (size_t)n, 0, text, ROOM) == 13 && !memcmp(text, "<|endoftext|>", 13),
-           "  but one that is special");
+           "  but a special one is text");
     tap_ok(bpe_encode(t, "the the<mark>", 13, BPE_SPECIAL_TOKEN, few, 1) == 3 && few[0] == 257 && few[1] == 7,
            "  with too little space for ids");
     tap_ok(bpe_decode(t, (const uint32_t[]){257, THE, EOT, MARK}, 4, 1, text, ROOM) == 13 &&
@@ -168,7 +168,8 @@ static void test_errors(const bpe_tokenizer *t)
     tap_ok(bpe_decode(t, (const uint32_t[]){'a', N_IDS}, 2, 0, NULL, 0) == -1 &&
                fails(EX_DATAERR, BPE_UNKNOWN, BPE_UNKNOWN, "id 261 at index 1"),
            "an id without a token");
-    tap_ok(bpe_token_bytes(t, N_IDS, NULL, 0) == -1 && bpe_token_name(t, UINT32_MAX, NULL, 0) == -1, "  asked for");
+    tap_ok(bpe_token_bytes(t, N_IDS, NULL, 0) == -1 && bpe_token_name(t, UINT32_MAX, NULL, 0) == -1,
+           "  has no bytes and no name");
     tap_ok(ENCODES(t, "the<mark>", BPE_SPECIAL_ERROR, 257, MARK),
            "after errors it works as before; an added token that is not special is not an error");
 }

@@ -544,7 +544,7 @@ static void test_swar(void)
             good &= p[i] != c;
         good &= !equal || p[swar_first(equal)] == c;
     }
-    tap_ok(good, "eight bytes at a time: equal, less or equal, the first");
+    tap_ok(good, "eight bytes at a time: those equal, those less or equal, and the first of them");
 }
 
 static void test_sha256(void)

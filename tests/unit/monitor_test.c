@@ -163,7 +163,7 @@ static void test_terminal(void)
     tap_ok(strstr(text, "input queue") && strstr(text, " run") && strstr(text, "43 % of a.txt, 57 s left\n"),
            "80 columns: waiting data, and progress");
     tap_ok(!strstr(text, "RSS") && !strstr(text, "MB/s"), "memory and MB/s are omitted");
-    tap_ok(strstr(text, "all of it, in two\nlines\n") != NULL, "a verdict goes into the next line");
+    tap_ok(strstr(text, "all of it, in two\nlines\n") != NULL, "a long verdict continues on the next line");
     text = report_for(0, 0, N);
     tap_ok(strstr(text, "RSS") && strstr(text, "in MB/s out MB/s") && strstr(text, "other"),
            "written to a file: all columns");

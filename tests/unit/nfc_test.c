@@ -193,7 +193,7 @@ static bool agrees(const unsigned char *p, size_t n, const unsigned char *want, 
             memcmp(parts.p, want, n_want) != 0)
             return false;
     }
-    /* So are the first bytes that make up to `max` bytes. */
+    /* So is the part that nfc_put takes if it may write only `max` bytes. */
     size_t max = n_want ? rnd(n_want + 1) : 0;
     parts.len = 0;
     ptrdiff_t used = nfc_put(&parts, p, n, max, &e);

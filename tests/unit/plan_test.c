@@ -199,7 +199,7 @@ static void test_memory(void)
     tap_ok(is->spilled == 0 && isnan(is->min_count), "nothing is spilled if there is enough memory");
 }
 
-/* A sample is too small for a text from the size at which the range reaches a factor of two. */
+/* A sample is too small if the range exceeds a factor of two, and then also for all larger texts. */
 static void test_too_small(void)
 {
     struct plan_ask ask = usual;
@@ -213,7 +213,7 @@ static void test_too_small(void)
         last = p.spread;
         small = p.too_small;
     }
-    tap_ok(!wrong && small && last > 2, "a sample is too small from a factor of two on");
+    tap_ok(!wrong && small && last > 2, "a sample is too small if the range exceeds a factor of two");
     struct plan_facts few = facts_of_last(4);
     plan_make(&p, &usual, &few);
     tap_ok(p.too_small && p.law.few_sizes, "a sample with few sizes is too small");

@@ -206,7 +206,7 @@ static void want_members(unsigned char *in, const char *name)
 }
 
 /* Whether the class has these members (inverted: all others). The document contains characters in which versions of
- * Unicode differ. all: also in documents without them, and by ranges only. */
+ * Unicode differ. all: also in documents without these, and by ranges only. */
 static bool is_class(const char *text, const unsigned char *want, bool inverted, bool all)
 {
     static unsigned char got[0x110000];

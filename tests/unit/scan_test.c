@@ -772,8 +772,8 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
 
 #define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
-/* TEXT_MORE at every length: the pretokens returned must be those of the whole document, and of those that end well
- * before the window's end at most two may be missing. */
+/* TEXT_MORE at every length: the pretokens returned must be those of the whole document, and at most two of those that
+ * end well before the window's end may be missing. */
 static void test_windows(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, late = 0, lost = 0, len;
