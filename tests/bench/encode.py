@@ -70,7 +70,8 @@ def same_rows():
 
 
 def language_rows():
-    """Compared with as much English (own: by its own model), since all words are new at first; start-up is excluded."""
+    """Each language compared with the same amount of English (own: with the English model), because at first all words are new;
+    start-up is excluded."""
     for model, what in ("own", "multilingual 32k"), ("o200k", "o200k"):
         for text in LANGUAGES:
             yield Row("encode-languages", f"{text.capitalize()}, {what}", "MB/cpu s", f"rate net-{model} {text}",
@@ -191,7 +192,7 @@ QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|own\.|gpt2|1
 class Texts(corpus.Texts):
     """The texts of encode.py, and the models."""
 
-    MODEL_OF = {name: "multi" for name in ("multi", "ideographs", *LANGUAGES)}  # other texts use that of English
+    MODEL_OF = {name: "multi" for name in ("multi", "ideographs", *LANGUAGES)}  # other texts use the English model
 
     def made(self, name):
         kind, _, size = name.rpartition("_")

@@ -6,7 +6,7 @@ texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs; t
                                   the size is reached. Documents are shuffled, so a prefix is text of the same kind.
 texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes or joined, and numbers,
                                   distributed by Zipf's law.
-texts.py language OUT NAME TEXT   the documents of TEXT with most letters in that language's script.
+texts.py language OUT NAME TEXT   the documents of TEXT whose letters are mostly of that language's script.
 texts.py hostile OUT KIND BYTES   letter: one letter, repeated; spaces; rules: lines of dashes, of random lengths; random: random
                                   lower-case letters with some spaces; solid: only letters; ideographs: all of Unicode's first
                                   block of them, repeatedly, in random order. Except for rules and random, each is one pretoken.

@@ -193,7 +193,7 @@ def compare_written(ours, theirs, texts, special):
 
 
 def compare_decoded(ours, theirs, texts, special):
-    """They decode invalid UTF-8 as U+FFFD; with ByteFallback also all adjacent bytes, so these results are not compared."""
+    """tokenizers decodes invalid UTF-8 as U+FFFD, with ByteFallback also all adjacent bytes, so those results are not compared."""
     ids = [theirs.ids(text, special) for text in texts]
     ids = [i for some in ids if some for i in some]
     want = theirs.decode(ids)
@@ -203,8 +203,8 @@ def compare_decoded(ours, theirs, texts, special):
 
 
 def is_decoded(case):
-    """Whether decoding can be compared: the decoder is the model's, and theirs does not change added tokens (to bytes, if
-    ByteLevel, or to the normal form)."""
+    """Whether decoding can be compared: the decoder is the model's, and in tokenizers it does not change added tokens (to
+    bytes, if ByteLevel, or to the normal form)."""
     contents = [t["content"] for t in case.top["added_tokens"]]
     otherwise = any(all(c in lib.BYTE for c in s) and not s.isascii() or s != unicodedata.normalize("NFC", s) for s in contents)
     return not case.template.startswith("any") and not otherwise
@@ -218,7 +218,7 @@ class Fuzz:
         self.failures = []
 
     def verdict(self, compare, top, texts, special, level):
-        """What is wrong, or ''; None: they do not load the file. Raises Refused if bpe-encode refuses it."""
+        """What is wrong, or ''; None: tokenizers does not load the file. Raises Refused if bpe-encode refuses it."""
         try:
             ours = Ours(top, self.place, level)
             ours.lines([], special)

@@ -63,7 +63,7 @@ class Model:
         self.added = {}
         for content in rng.sample(ADDED, rng.randrange(len(ADDED))):
             self.added[content] = self.vocab.get(content, len(keys) + sum(a not in self.vocab for a in self.added))
-        # Added tokens that are "normalized": their text begins with U+2581 in this form, even when it is decoded.
+        # Added tokens that are "normalized": with the form "prepend", their text begins with U+2581, also when decoded.
         self.late = [a for a in self.added if self.form == "prepend" and a in ("<t>", "ab", "<unk>") and rng.random() < 0.7 and
                      (a not in keys or (a != "ab" and not self.whole))]
         self.rank = {pair: i for i, pair in enumerate(merges)}

@@ -3,7 +3,7 @@
 
 It knows the patterns gpt2 and bytes, and the characters of ASCII, é, ü, 語, 誩, 🩩, U+FFFD, and invalid UTF-8.
 
-    encode_slow.py MODEL.json [FILE...]      prints ids, one line per document, as bpe-encode -f text
+    encode_slow.py MODEL.json [FILE...]      prints ids, one line per document, as bpe-encode -f text does
 """
 import json
 import os
@@ -100,8 +100,8 @@ def pretokens(data, pattern, invalid):
 
 
 def matches(found, flags, data):
-    """(begin, end, token) of the added tokens in a text, as Hugging Face's find_matches, except that white space after a token ends
-    where the next token begins."""
+    """(begin, end, token) of the added tokens in a text, as found by Hugging Face's find_matches, except that white space after a
+    token ends where the next token begins."""
     out = []
     for m in re.finditer(b"|".join(re.escape(s) for s in sorted(found, key=lambda s: -len(s))), data):
         begin, end, has = m.start(), m.end(), flags.get(m.group(), ())

@@ -2,14 +2,15 @@
 """encode_vocabularies.py - bpe-encode with published vocabularies produces the same ids as tiktoken and Hugging Face tokenizers.
 
 Compares awkward strings (see KINDS), each code point alone and between letters, documents, and strings with added tokens, at each
-available level of vector instructions, and chunks by reference encoded by several processes. Hugging Face tokenizers reads the same
+available level of vector instructions; and chunks by reference, encoded by several processes. Hugging Face tokenizers reads the same
 tokenizer.json as bpe-encode. tiktoken gets ranks and regex if the ids are ranks and there is only one regex (unlike DeepSeek's); it is not
 compared for files taken exactly as published. A file that bpe-encode refuses is a failure unless REFUSED lists the reason.
 
     encode_vocabularies.py [TEXT...]    needs tokenizers, tiktoken, numpy and BUILD; prints TAP
 
 STRINGS: number of strings (1000000; with fewer than 100000, code points are grouped by 16, and texts are shorter); SEED;
-NAMES="llama3 ..."; WHOLE=1: all documents of each TEXT, WHOLE=multi.txt: all documents of that one; otherwise those of SAMPLE bytes.
+NAMES="llama3 ..."; WHOLE=1: all documents of each TEXT, WHOLE=multi.txt: all of that one;
+otherwise only those in its first SAMPLE bytes.
 """
 import base64
 import functools

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""files_peers.py - other projects' model files are read and written as those projects do.
+"""files_peers.py - bpetools reads and writes other projects' model files as those projects do.
 
 tekken.json: with small random files and the real ones of mistral_common, bpe-encode must produce the ids of mistral_common. Directories:
 transformers' AutoTokenizer must load those that bpe-model -f hf-dir makes of random models, with the same ids, eos and pad; and random

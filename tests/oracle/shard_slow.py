@@ -74,7 +74,7 @@ def jsonl(model, s, eot):
                 text = text[name]
             key = fields.get(s.key, "") if s.key else ""
             found = one_text(model, text.encode(), eot)
-            for i, ids in enumerate(found):  # each but the last is taken to be one byte of the line
+            for i, ids in enumerate(found):  # each text but the last counts as one byte of the line
                 end = at + i + 1 if i + 1 < len(found) else min(at + len(line) + 1, len(s.data))
                 yield Document(s.name, s.number, at + i, end, number, key if isinstance(key, str) else json.dumps(key), ids)
         at += len(line) + 1
@@ -125,7 +125,7 @@ def fill(documents, plan):
             at, have = at + take, have + take
             if at == len(d.ids):
                 break
-    if not have:  # no shard is without ids
+    if not have:  # every shard has ids
         shards.pop()
         have = plan.n
     return shards, have

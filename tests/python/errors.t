@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Messages of the programs and the library name options as the package's parameters do; other options are not changed.
+# In messages of the programs and the library, options become the package's parameters; other options are not changed.
 import os
 import re
 import sys

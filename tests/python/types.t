@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Type checks with mypy: the package and a right program pass, and wrong uses are errors.
+# Type checks with mypy: the package and a correct program pass, and wrong uses are errors.
 import os
 import sys
 
