@@ -18,7 +18,7 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t
                       int out, struct err *e)
 {
     char part[64];
-    int records[2], group = (int)i + 1;
+    int records[2], group = t->common.via ? 0 : (int)i + 1; /* the filter's group is 0 */
     if (job_pipe(records, e))
         return -1;
     snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)n);
