@@ -235,7 +235,7 @@ error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
 lib.ok(error and "another tokenizer" in str(error), "another tokenizer is refused", error)
 
 # ---- The same documents after a kill ----
-# A child process makes the documents, waits until there are shards, because the documents so far are durable then, and kills itself.
+# A child process makes the documents, waits until there are two shards, because the documents so far are durable then, and kills itself.
 # The next one resumes. It gets other text in place of documents that it must not read again.
 SCENES = {  # the document at which it dies, and options
     "in order": (1100, {"eot": "before"}),
@@ -252,7 +252,7 @@ def documents(kill, skipped):
     for i, doc in enumerate(DOCS):
         if i == kill:
             for _ in range({ticks}):
-                if os.path.exists({directory!r} + "/manifest.json") and b'"first":' in lib.read({directory!r} + "/manifest.json"):
+                if os.path.exists({directory!r} + "/manifest.json") and lib.read({directory!r} + "/manifest.json").count(b'"first":') > 1:
                     break
                 time.sleep(0.1)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -286,7 +286,7 @@ for n, (label, (kill, options)) in enumerate(SCENES.items()):
     complete = 0 if "shuffle" in options else both if options.get("test") == 0.3 else max(last.values())
     given = [[*map(int, line.split())] for line in lib.read(f"killed {n}/.documents").splitlines()]
     done.append(max(first for first, *_ in given if first <= complete))
-    lib.ok(not manifest["complete"] and (n > 2 or done[n] > 0), f"{label}: some shards are made", done)
+    lib.ok(not manifest["complete"] and (n > 2 or done[n] > 100), f"{label}: some shards are made", done)
     lib.ok(sum(given[-1][:2]) > complete and len(given) > 2, "  and more documents were passed", given)
 
 # ---- Different documents ----
