@@ -72,8 +72,8 @@ static void note_skipped(void *ctx, uint64_t n, struct str first)
 {
     const struct encoding *p = ctx;
     bool none = p->is_text && p->n_bytes == 0; /* with chunks, other processes may have the rest */
-    program_note(NAME, "%s%llu lines were left out; the first: %.*s%s", none ? "no text is left: " : "",
-                 (unsigned long long)n, (int)first.len, (const char *)first.p, none ? "; see --jsonl=FIELD" : "");
+    char text[ERR_TEXT];
+    program_note(NAME, "%s", reading_skipped_text(n, first, none, text, sizeof text));
 }
 
 /* ---- Inputs ---- */

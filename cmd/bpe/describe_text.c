@@ -106,10 +106,10 @@ static int end_text(void *ctx, struct chunk_run *r, const struct piece *x, struc
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct describe *d = ctx;
+    char text[ERR_TEXT];
     if (r->skipped.n)
-        program_note(DESCRIBE_NAME, "%s%llu lines were left out; the first: %.*s%s",
-                     d->n_seen ? "" : "no text is left: ", (unsigned long long)r->skipped.n, (int)r->skipped.first.len,
-                     (const char *)r->skipped.first.p, d->n_seen ? "" : "; see --jsonl=FIELD");
+        program_note(DESCRIBE_NAME, "%s",
+                     reading_skipped_text(r->skipped.n, buf_str(&r->skipped.first), d->n_seen == 0, text, sizeof text));
     d->ignored.len = 0;
     return chunk_run_put(r, &d->ignored, e);
 }

@@ -1,6 +1,7 @@
 /* reading.c - see reading.h. */
 #include "input/reading.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const on_error_names[] = {"fail", "skip", NULL};
@@ -101,4 +102,13 @@ int reading_read_json(struct reading *r, struct json_reader *in, struct buf *fie
     return input_forms[r->form]->has_field || !(r->field.len || r->id.len || r->skip_bad_lines)
                ? 0
                : json_read_fail(in, "a field, which the input format %s does not have", input_forms[r->form]->name);
+}
+
+const char *reading_skipped_text(uint64_t n, struct str first, bool none, char *text, size_t size)
+{
+    snprintf(
+        text, size, "%s%llu %s left out (the first: %.*s)%s", none ? "no text is left: " : "", (unsigned long long)n,
+        n == 1 ? "line that is not JSON or lacks the string was" : "lines that are not JSON or lack the string were",
+        (int)first.len, (const char *)first.p, none ? "; see --jsonl=FIELD" : "");
+    return text;
 }

@@ -16,6 +16,8 @@
 #include "json/json_write.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* The values of --on-error; ends with NULL. */
 extern const char *const on_error_names[];
@@ -38,5 +40,9 @@ int reading_put_words(struct buf *out, const struct reading *r, struct err *e);
  * object, or out of memory. */
 void reading_write_json(struct json_writer *w, const struct reading *r);
 int reading_read_json(struct reading *r, struct json_reader *in, struct buf *field, struct buf *id);
+
+/* Formats the warning about n > 0 lines that were left out, as text of at most `size` bytes, and returns it. first: the
+ * place of the first one ("name: line 7"). none: all lines were left out, so --jsonl may name the wrong field. */
+const char *reading_skipped_text(uint64_t n, struct str first, bool none, char *text, size_t size);
 
 #endif

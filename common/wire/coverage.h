@@ -107,8 +107,7 @@ int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e);
 /* The number of bad JSON lines left out; *where is set to the place of the first ("name: line 7"; borrowed). */
 uint64_t coverage_skipped(const struct coverage *c, struct str *where);
 
-/* The same as text of at most n bytes; NULL: no line was left out. none: all lines were left out, so --jsonl may name
- * the wrong field. */
+/* The same as reading_skipped_text formats it; NULL: no line was left out. */
 const char *coverage_skipped_text(const struct coverage *c, bool none, char *text, size_t n);
 
 #endif

@@ -174,11 +174,5 @@ const char *coverage_skipped_text(const struct coverage *c, bool none, char *tex
 {
     struct str where;
     uint64_t skipped = coverage_skipped(c, &where);
-    if (skipped)
-        snprintf(text, n, "%s%llu %s left out (the first: %.*s)%s", none ? "no text is left: " : "",
-                 (unsigned long long)skipped,
-                 skipped == 1 ? "line that is not JSON or lacks the string was"
-                              : "lines that are not JSON or lack the string were",
-                 (int)where.len, (const char *)where.p, none ? "; see --jsonl=FIELD" : "");
-    return skipped ? text : NULL;
+    return skipped ? reading_skipped_text(skipped, where, none, text, n) : NULL;
 }

@@ -59,11 +59,11 @@ is "$(bpe-chunk -m m.json --jsonl --inline -b 1 good.jsonl | bpe-encode -m m.jso
     "260 221 67 257 0|0|259 0|65 0|" "  and in chunks"
 is "$(echo '{"a":{"b":"sat"}}' | ids -m m.json --jsonl=a.b)" "259|" "  --jsonl=a.b"
 fails 65 "bpe-encode: j.jsonl: line 5: no string at *--on-error" $E --jsonl j.jsonl
-is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode: 1 lines were left out; the first: j.jsonl: line 5" "  --on-error=skip"
+is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode: 1 line that is not JSON or lacks the string was left out (the first: j.jsonl: line 5)" "  --on-error=skip"
 is "$($E --jsonl=none --on-error=skip j.jsonl good.jsonl 2>&1 >out)" \
-    "bpe-encode: no text is left: $(cat j.jsonl good.jsonl | grep -c .) lines were left out; the first: j.jsonl: line 1; see --jsonl=FIELD" "  all of them"
+    "bpe-encode: no text is left: $(cat j.jsonl good.jsonl | grep -c .) lines that are not JSON or lack the string were left out (the first: j.jsonl: line 1); see --jsonl=FIELD" "  all of them"
 cp j.jsonl $'j\n\033[2J'
-is "$($E --jsonl --on-error=skip -o out $'j\n\033[2J' 2>&1)" 'bpe-encode: 1 lines were left out; the first: j\x0A\x1B[2J: line 5' "  a warning is one line, whatever the name"
+is "$($E --jsonl --on-error=skip -o out $'j\n\033[2J' 2>&1)" 'bpe-encode: 1 line that is not JSON or lacks the string was left out (the first: j\x0A\x1B[2J: line 5)' "  a warning is one line, whatever the name"
 
 for n in 32767 32768 32769 65536; do
     yes 'a' | head -n $n | tr -d '\n' | sed 's/a/ a/g' >n.txt

@@ -172,9 +172,9 @@ print("{}")' >a.jsonl
         same sum.out out "  the statistics of its sum"
     done
     like "$(bpe describe -m m.json --jsonl=a.b --on-error=skip a.jsonl 2>&1 >/dev/null)" \
-        "bpe describe: 1 lines were left out; the first: a.jsonl: line *" "lines that are left out"
+        "bpe describe: 1 line that is not JSON or lacks the string was left out (the first: a.jsonl: line *)" "lines that are left out"
     like "$(bpe describe -m m.json --jsonl=a.c --on-error=skip a.jsonl 2>&1 >/dev/null)" \
-        "bpe describe: no text is left: * lines were left out; *; see --jsonl=FIELD" "  all of them"
+        "bpe describe: no text is left: * lines that are not JSON or lack the string were left out (*); see --jsonl=FIELD" "  all of them"
     like "$(bpe describe a.jsonl m.json 2>&1 >/dev/null)" "bpe describe: a.jsonl: *--jsonl*" "text that looks like JSON Lines"
 }
 

@@ -77,7 +77,7 @@ for how in a.jsonl -; do
     bpe encode -m m.json --jsonl=body.text --on-error=skip --eot=after -j 2 $how <a.jsonl >got 2>err
     is $? 0 "JSON Lines, $how: succeeds"
     same want.jsonl got "JSON Lines, $how: the same ids"
-    like "$(cat err)" "bpe-encode: * lines were left out*" "JSON Lines, $how: reports the lines left out"
+    like "$(cat err)" "bpe-encode: * lines that are not JSON or lack the string were left out*" "JSON Lines, $how: reports the lines left out"
 done
 
 # ---- How records are distributed ----
