@@ -16,9 +16,7 @@
 #include "pretok/pattern.h"
 #include "train/trainer.h"
 #include "usage/merge_usage.h"
-#include "wire/batch_store.h"
-#include "wire/ledger.h"
-#include "wire/payload.h"
+#include "wire/sum_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +34,7 @@ struct merger {
     struct trainer *trainer;
     struct amount kept, left_out; /* left_out: by --min-count */
     char memory[200];             /* message: the memory needed for learning */
-    struct ledger ledger;
-    struct batch_stores stores;
+    struct sum_reader sum;
     struct rules rules;
     struct progress progress;
     struct merge *merges; /* owned */
@@ -56,40 +53,6 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
             return -1;
     }
     return 0;
-}
-
-static int read_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
-{
-    struct merger *m = ctx;
-    return ledger_put(&m->ledger, rec, stream, e);
-}
-
-/* Checks that there is exactly one sum, and that it is complete. */
-static int check_sum(struct merger *m, struct err *e)
-{
-    struct ledger *l = &m->ledger;
-    int incomplete = ledger_finish(l, "", e);
-    bool passed_on = m->opt.partial && l->n_batches && !l->lost; /* the sum records that failed ranges are missing */
-    if (incomplete && !passed_on && (e->code != EX_TEMPFAIL || l->n_failures))
-        return -1;
-    if (ledger_n_seen(l) == 0)
-        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "the input has no sum; pass the counts through bpe-sum first");
-    if (l->n_summaries + l->n_batches == 0)
-        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "the sum is cut off before its end; make it again");
-    if (ledger_n_seen(l) > 1)
-        return l->n_summaries == ledger_n_seen(l)
-                   ? err_set(e, EX_DATAERR, "the input has several sums; add them up with bpe-sum first")
-                   : err_set(e, EX_TEMPFAIL,
-                             "the input has counts that are not added up; pass them through bpe-sum first");
-    if ((l->n_summaries == 1 && !incomplete) || m->opt.partial)
-        return 0;
-    if (!incomplete)
-        return err_set(e, EX_TEMPFAIL,
-                       "these counts have not been through bpe-sum, or only with --partial; pass them "
-                       "through it, or see --partial here");
-    char why[ERR_TEXT];
-    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
-                   err_text(e, why));
 }
 
 /* Formats how much memory learning needs for the part of the sum read so far, and if less is available, the --min-count
@@ -152,11 +115,7 @@ static int read_sum(struct merger *m, struct err *e)
     m->trainer = trainer_new(e);
     if (!m->trainer)
         return -1;
-    for (int i = 0; i < m->opt.n_files; i++) {
-        if (record_each_of(m->opt.files[i], read_record, m, e))
-            return -1;
-    }
-    return check_sum(m, e) || rules_get(&m->rules, buf_str(&m->ledger.coverage.rules), e) ||
+    return sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e) ||
                    add_special(&m->rules, &m->opt.add_special, e)
                ? -1
                : 0;
@@ -284,9 +243,7 @@ static int run(void *ctx, struct err *e)
     struct learned learned;
     if (m->opt.path && fd_keep_apart(m->opt.path, m->opt.files, (size_t)m->opt.n_files, e))
         return -1;
-    batch_stores_init(&m->stores, consume, m, NULL);
-    m->stores.eager = true;
-    ledger_init(&m->ledger, &batch_store_content, &m->stores);
+    sum_reader_init(&m->sum, consume, m);
     progress_start(&m->progress, NAME);
     progress_part(&m->progress, "reading the sum", "");
     bool all_read = read_sum(m, e) == 0;
@@ -307,8 +264,7 @@ static void merger_free(void *ctx)
 {
     struct merger *m = ctx;
     trainer_free(m->trainer);
-    ledger_free(&m->ledger);
-    batch_stores_free(&m->stores);
+    sum_reader_free(&m->sum);
     rules_free(&m->rules);
     free(m->merges);
 }
