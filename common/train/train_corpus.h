@@ -69,7 +69,8 @@ void corpus_free(struct corpus *c);
 
 /* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and updates all counts. *top
  * must not be used afterwards. z is any number up to n_symbols that no slot holds yet and that is not the symbol of
- * a byte. */
-int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e);
+ * a byte. *replaced: the weight of the occurrences that were replaced; if they overlapped, as in "aaa", less than the
+ * count of the pair. */
+int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
 
 #endif

@@ -213,11 +213,15 @@ static inline void prefetch_right(const struct corpus *c, size_t i, uint32_t b, 
 
 /* Updates the counts: (x, a) and (b, y) became (x, z) and (z, y). If two occurrences touch, a b a b became z z. Then
  * the first one has the right neighbor a, correctly subtracted from (b, a), but adds no (z, a); the second one has the
- * left neighbor z, adds (z, z), and subtracts nothing from (z, a), which is not in the table yet. */
-static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, struct err *e)
+ * left neighbor z, adds (z, z), and subtracts nothing from (z, a), which is not in the table yet.
+ *
+ * Each occurrence has one left neighbor, if only the 0 before a pretoken, so their weights add up to *replaced. */
+static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, uint64_t *replaced,
+                  struct err *e)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
     const struct side touch = c->left[z];
+    *replaced = 0;
     for (size_t i = 0; i < KEYS_AHEAD && i < f->n_left; i++)
         prefetch_left(c, i, a, z);
     for (size_t i = 0; i < KEYS_AHEAD && i < f->n_right; i++)
@@ -226,6 +230,7 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
         uint32_t x = c->seen_left[i];
         if (i + KEYS_AHEAD < f->n_left)
             prefetch_left(c, i + KEYS_AHEAD, a, z);
+        *replaced += c->left[x].weight;
         if (x == 0)
             continue;
         lower(c, pair_key(x, a), &c->left[x]);
@@ -292,7 +297,8 @@ static size_t first_place(const struct corpus *c)
     return c->window[window] + c->found[window].at;
 }
 
-FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows, struct err *e)
+FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64_t *replaced, bool wide, bool windows,
+                    struct err *e)
 {
     if (array_grow(&c->found, &c->found_cap, top->n + n_borders(c), sizeof *c->found, "the positions of a pair", e))
         return -1;
@@ -300,7 +306,7 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool w
     assert(f.n_left > 0);
     if (c->symbol_bytes)
         symbol_set_bytes(c, z, c->text + first_place(c), c->len[z]);
-    int status = update(c, top, z, &f, e);
+    int status = update(c, top, z, &f, replaced, e);
     if (!status)
         scatter(c, &f, windows);
     for (size_t i = 0; i < f.n_left; i++)
@@ -312,7 +318,7 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool w
     return status;
 }
 
-int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
+int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e)
 {
     if (!top->at && c->lists != ALL_LISTS && !is_dense(c, top->n)) {
         if (corpus_make_lists(c, top->count, e))
@@ -326,6 +332,6 @@ int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
         return -1;
     symbol_new(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
     if (n_borders(c))
-        return c->wide ? merge(c, top, z, true, true, e) : merge(c, top, z, false, true, e);
-    return c->wide ? merge(c, top, z, true, false, e) : merge(c, top, z, false, false, e);
+        return c->wide ? merge(c, top, z, replaced, true, true, e) : merge(c, top, z, replaced, false, true, e);
+    return c->wide ? merge(c, top, z, replaced, true, false, e) : merge(c, top, z, replaced, false, false, e);
 }

@@ -50,8 +50,8 @@ struct trainer {
     bool *reserved_chars; /* [0 .. reserved_len]: a text has this many characters, and so may spell this many bytes */
     unsigned char *text;  /* buffer for a token in byte-to-unicode form: 2 * reserved_len */
     struct merge *merges;
-    uint64_t *counts; /* the count of each merge's pair */
-    size_t n, cap, counts_cap;
+    struct train_step *steps; /* of the merges */
+    size_t n, cap, steps_cap;
 };
 
 /* ---- numbers of symbols ---- */
@@ -212,15 +212,16 @@ static int prepare(struct trainer *l, struct err *e)
 static int one_merge(struct trainer *l, struct pair *top, struct err *e)
 {
     if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e) ||
-        array_grow(&l->counts, &l->counts_cap, l->n + 1, sizeof *l->counts, "the merges", e))
+        array_grow(&l->steps, &l->steps_cap, l->n + 1, sizeof *l->steps, "the merges", e))
         return -1;
     uint32_t z = merged_symbol(l, top->key);
     if (name_symbol(l, z, 256 + l->n, e))
         return -1;
-    l->counts[l->n] = top->count;
+    struct train_step *step = &l->steps[l->n];
+    *step = (struct train_step){.count = top->count, .n_vocab = (uint32_t)l->n_vocab};
     l->merges[l->n] = (struct merge){pair_left(top->key), pair_right(top->key), 256 + (uint32_t)l->n};
     l->n++;
-    return corpus_merge(&l->corpus, top, z, e);
+    return corpus_merge(&l->corpus, top, z, &step->replaced, e);
 }
 
 /* ---- the interface ---- */
@@ -245,7 +246,7 @@ void trainer_free(struct trainer *l)
     free(l->reserved_chars);
     free(l->public_id);
     free(l->merges);
-    free(l->counts);
+    free(l->steps);
     free(l);
 }
 
@@ -309,10 +310,11 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
     *merges = l->merges;
     *n = l->n;
     l->merges = NULL;
+    corpus_free(&l->corpus); /* early, because the model may be large */
     return 0;
 }
 
-const uint64_t *trainer_counts(const struct trainer *l)
+const struct train_step *trainer_steps(const struct trainer *l)
 {
-    return l->counts;
+    return l->steps;
 }

@@ -56,7 +56,15 @@ uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint6
  * remaining pair is frequent enough. The caller frees them after success. Call it once, after the last add. */
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e);
 
-/* The count of the pair of each merge when it was merged. Borrowed until trainer_free. */
-const uint64_t *trainer_counts(const struct trainer *l);
+/* What a merge did. */
+struct train_step {
+    uint64_t count; /* of its pair, when it was merged */
+    uint64_t
+        replaced; /* how many occurrences became the new token: fewer than `count` if they overlapped, as in "aaa" */
+    uint32_t n_vocab; /* the tokens of the vocabulary after it, counted as for vocab_size */
+};
+
+/* Each merge's step. Borrowed until trainer_free. */
+const struct train_step *trainer_steps(const struct trainer *l);
 
 #endif

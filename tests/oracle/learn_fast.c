@@ -5,7 +5,7 @@
 #include "learn_io.h"
 
 /* Prints each merge: the bytes of its two parts, which follow from earlier merges. */
-static void print_merges(const struct merge *m, const uint64_t *counts, size_t n)
+static void print_merges(const struct merge *m, const struct train_step *steps, size_t n)
 {
     struct bytes *token = must(calloc(256 + n, sizeof *token));
     for (size_t i = 0; i < 256; i++) {
@@ -20,7 +20,7 @@ static void print_merges(const struct merge *m, const uint64_t *counts, size_t n
         put_hex(left.p, left.len);
         putchar(' ');
         put_hex(right.p, right.len);
-        printf(" %llu\n", (unsigned long long)counts[k]);
+        printf(" %llu %llu\n", (unsigned long long)steps[k].count, (unsigned long long)steps[k].replaced);
     }
     for (size_t i = 0; i < 256 + n; i++)
         free(token[i].p);
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         free(word.p);
     }
     if (!e.code && !trainer_run(l, &o, &m, &n, &e))
-        print_merges(m, trainer_counts(l), n);
+        print_merges(m, trainer_steps(l), n);
     free(m);
     trainer_free(l);
     for (size_t i = 0; i < a.n_special; i++)

@@ -3,7 +3,7 @@
  *
  *   usage: learn_slow|learn_fast hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
  *   stdin: lines of COUNT TAB BYTES_IN_HEX
- *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT, one for each merge, in order
+ *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT REPLACED, one for each merge, in order
  */
 #ifndef BPE_TESTS_ORACLE_LEARN_IO_H
 #define BPE_TESTS_ORACLE_LEARN_IO_H

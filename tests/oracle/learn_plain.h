@@ -17,6 +17,7 @@ struct plain_word {
 struct plain_pair {
     size_t left, right;
     uint64_t count;
+    uint64_t replaced, n_vocab; /* after the merge: how many occurrences became the new token; the vocabulary */
 };
 
 struct plain_token {
@@ -146,7 +147,7 @@ static size_t plain_count(const struct plain *t, struct plain_pair **pairs)
             size_t left = t->word[i].token[j], right = t->word[i].token[j + 1];
             size_t len = t->token[left].bytes.len + t->token[right].bytes.len;
             if (!t->a->max_token_len || len == 2 || len < t->a->max_token_len)
-                p[n++] = (struct plain_pair){left, right, t->word[i].count};
+                p[n++] = (struct plain_pair){left, right, t->word[i].count, 0, 0};
         }
     qsort(p, n, sizeof *p, plain_by_tokens);
     for (size_t i = 0; i < n; i++) {
@@ -173,15 +174,17 @@ static int plain_before(const struct plain *t, const struct plain_pair *a, const
     return al->id != bl->id ? al->id < bl->id : ar->id < br->id;
 }
 
-static void plain_apply(struct plain_word *w, size_t left, size_t right, size_t made)
+/* Returns the number of replacements. */
+static size_t plain_apply(struct plain_word *w, size_t left, size_t right, size_t made)
 {
-    size_t n = 0;
+    size_t n = 0, before = w->n;
     for (size_t i = 0; i < w->n; i++) {
         int here = i + 1 < w->n && w->token[i] == left && w->token[i + 1] == right;
         w->token[n++] = here ? made : w->token[i];
         i += (size_t)here;
     }
     w->n = n;
+    return before - n;
 }
 
 static void plain_merge(struct plain *t, struct plain_pair best)
@@ -197,7 +200,8 @@ static void plain_merge(struct plain *t, struct plain_pair best)
         t->n_vocab++;
     plain_add_token(t, bytes, text, s < n_special ? s : t->next_id++);
     for (size_t i = 0; i < t->n_word; i++)
-        plain_apply(&t->word[i], best.left, best.right, t->n_token - 1);
+        best.replaced += t->word[i].count * plain_apply(&t->word[i], best.left, best.right, t->n_token - 1);
+    best.n_vocab = t->n_vocab;
     t->merge = must(realloc(t->merge, (t->n_merge + 1) * sizeof *t->merge));
     t->merge[t->n_merge++] = best;
 }

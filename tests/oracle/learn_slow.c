@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         put_hex(left.p, left.len);
         putchar(' ');
         put_hex(right.p, right.len);
-        printf(" %llu\n", (unsigned long long)t.merge[i].count);
+        printf(" %llu %llu\n", (unsigned long long)t.merge[i].count, (unsigned long long)t.merge[i].replaced);
     }
     plain_free(&t);
     for (size_t i = 0; i < a.n_special; i++)
