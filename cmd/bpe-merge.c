@@ -13,9 +13,9 @@
 #include "model/formats.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
-#include "pretok/pattern.h"
 #include "train/trainer.h"
 #include "usage/merge_usage.h"
+#include "wire/record_text.h"
 #include "wire/sum_reader.h"
 
 #include <stdio.h>
@@ -24,9 +24,12 @@
 
 #define NAME "bpe-merge"
 
-/* For some pretokens: how many are distinct, and their total count. */
+__extension__ typedef unsigned __int128 u128;
+
+/* For some pretokens: how many are distinct, their total count, and the bytes of all occurrences. */
 struct amount {
     uint64_t distinct, total;
+    u128 bytes;
 };
 
 struct merger {
@@ -49,6 +52,7 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
         struct amount *to = w[i].count < m->opt.min_count ? &m->left_out : &m->kept;
         to->distinct++;
         to->total += w[i].count;
+        to->bytes += (u128)w[i].count * w[i].len;
         if (to == &m->kept && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
@@ -129,54 +133,30 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
     progress_show(&m->progress, done, goal, false, "merges");
 }
 
-/* Gives tokens their ids. Refuses a special token that is spelled like another token's bytes: both would have one id.
- */
-static int assign(struct model *model, const struct learned *learned, const struct merge_options *o, struct err *e)
+/* Checks that --stats does not name a file of the model. */
+static int check_stats(const struct merge_options *o, const struct model_files *files, struct err *e)
 {
-    if (assign_ids(model, learned, o->format, e))
-        return -1;
-    for (size_t i = 0; i < model->n_special; i++) {
-        const struct model_special *s = &model->special[i];
-        const struct model_token *t = &model->token[s->id];
-        if (t->len == s->len && !memcmp(t->p, s->p, s->len))
-            continue;
-        err_set(e, EX_USAGE,
-                "the special token %.*s is how the vocabulary spells another token, so one id would mean both; choose "
-                "another, or -f tiktoken",
-                (int)(s->len < 60 ? s->len : 60), (const char *)s->p);
-        model_free(model);
-        return -1;
+    int rc = 0;
+    for (size_t i = 0; o->path && i < files->n && rc == 0; i++) {
+        char *name;
+        if (asprintf(&name, "%s%s", o->path, files->file[i].suffix) < 0)
+            return err_mem(e, "a file name", strlen(o->path));
+        rc = merge_check_stats(o, name, e);
+        free(name);
     }
-    return 0;
-}
-
-/* Sets the pattern in the form that models use. */
-static int set_pattern(struct merger *m, struct learned *model, struct err *e)
-{
-    const struct rules *r = &m->rules;
-    const struct pattern *pattern = rules_builtin(r);
-    if (!pattern && !r->n_regex)
-        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
-                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
-    model->n_regex = pattern ? pattern->n_regex : r->n_regex;
-    model->regex = pattern ? pattern->regex : r->regex;
-    model->pattern = pattern ? pattern->name : NULL;
-    model->prefix = r->prefix;
-    model->split = r->split;
-    model->normalizer = r->normalizer;
-    return 0;
+    return rc;
 }
 
 /* Tries to write a model without merges, to report most errors before learning. */
 static int try_format(struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    struct learned bytes = {.special = m->rules.special, .n_special = m->rules.n_special};
+    struct learned bytes = {0};
     struct model_files files = {.alone = !o->path};
     struct model model;
-    if (set_pattern(m, &bytes, e) || assign(&model, &bytes, o, e))
+    if (learned_set_rules(&bytes, &m->rules, e) || assign_ids(&model, &bytes, o->format, e))
         return -1;
-    int rc = o->format->write(&files, &model, e);
+    int rc = o->format->write(&files, &model, e) || check_stats(o, &files, e) ? -1 : 0;
     model_files_free(&files);
     model_free(&model);
     return rc;
@@ -209,40 +189,72 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
     progress_part(&m->progress, "writing the model", "");
     if (rc)
         return -1;
-    trainer_free(m->trainer); /* early, because the model may be large */
-    m->trainer = NULL;
-    *model = (struct learned){.merges = m->merges,
-                              .n_merges = n,
-                              .special = r->special,
-                              .n_special = r->n_special,
-                              .merges_as_strings = o->merges_as_strings};
+    *model = (struct learned){.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
     model->special_first =
         o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
     if (n + min < o->vocab_size)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + min),
                      (unsigned long long)o->vocab_size);
+    return learned_set_rules(model, r, e);
+}
+
+/* ---- Writing ---- */
+
+/* Appends a line for each merge: the size of the vocabulary, the pair, its count, and the bytes per token, exactly
+ * rounded. (The product has at most 117 bits.) */
+static int put_stats(const struct merger *m, const struct model *model, struct buf *out, struct err *e)
+{
+    enum { MICRO = 1000000 };
+    const struct train_step *step = trainer_steps(m->trainer);
+    u128 tokens = m->kept.bytes;
+    for (size_t i = 0; i < model->n_merges; i++) {
+        const struct model_token *left = &model->token[model->merge[i].left],
+                                 *right = &model->token[model->merge[i].right];
+        tokens -= step[i].replaced;
+        uint64_t ratio = (uint64_t)((2 * m->kept.bytes * MICRO + tokens) / (2 * tokens));
+        if (buf_printf(out, e, "%lu\t", (unsigned long)step[i].n_vocab) ||
+            record_text_escape(out, left->p, left->len, e) || buf_put_byte(out, '\t', e) ||
+            record_text_escape(out, right->p, right->len, e) ||
+            buf_printf(out, e, "\t%llu\t%llu.%06llu\n", (unsigned long long)step[i].count,
+                       (unsigned long long)(ratio / MICRO), (unsigned long long)(ratio % MICRO)))
+            return -1;
+    }
     return 0;
 }
 
-static int write_model(const struct merge_options *o, const struct learned *learned, struct err *e)
+static int add_stats(const struct merger *m, const struct model *model, struct model_output *to, struct err *e)
 {
+    struct buf text = {0};
+    int rc = put_stats(m, model, &text, e) ? -1 : model_output_add_file(to, m->opt.stats, buf_str(&text), e);
+    buf_free(&text);
+    return rc;
+}
+
+static int write_model(const struct merger *m, const struct learned *learned, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    struct model_output out;
     struct model model;
-    if (assign(&model, learned, o, e))
+    if (assign_ids(&model, learned, o->format, e))
         return -1;
-    int rc = model_save(&model, o->format, o->path, e);
+    int rc = model_output_init(&out, 1, e) || (o->stats && add_stats(m, &model, &out, e)) ||
+             model_output_add(&out, &model, o->format, o->path, e) || model_output_commit(&out, e);
+    model_output_free(&out);
     if (!rc)
         model_remarks(&model, o->format, o->path, NAME, program_note);
     model_free(&model);
-    return rc;
+    return rc ? -1 : 0;
 }
 
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
     struct learned learned;
-    if (m->opt.path && fd_keep_apart(m->opt.path, m->opt.files, (size_t)m->opt.n_files, e))
-        return -1;
+    const char *const outputs[] = {m->opt.path, m->opt.stats};
+    for (size_t i = 0; i < 2; i++)
+        if (outputs[i] && fd_keep_apart(outputs[i], m->opt.files, (size_t)m->opt.n_files, e))
+            return -1;
     sum_reader_init(&m->sum, consume, m);
     progress_start(&m->progress, NAME);
     progress_part(&m->progress, "reading the sum", "");
@@ -253,7 +265,7 @@ static int run(void *ctx, struct err *e)
     if (all_read)
         say_left_out(m);
     if (all_read && learn(m, &learned, e) == 0)
-        return set_pattern(m, &learned, e) || write_model(&m->opt, &learned, e) ? -1 : 0;
+        return write_model(m, &learned, e);
     const struct err why = *e;
     if (why.code == EX_OSERR && *m->memory && (enough || !all_read))
         err_set(e, EX_OSERR, "%s; %s", why.msg, m->memory);

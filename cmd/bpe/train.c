@@ -31,10 +31,10 @@ static struct train self = {
 
 static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
-/* Checks, before any work, that the model can be written to -o. */
-static int check_output(struct err *e)
+/* Checks, before any work, that an output can be written. path: NULL: standard output. */
+static int check_output(const char *path, struct err *e)
 {
-    const char *path = self.merge.path, *slash = path ? strrchr(path, '/') : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
     if (fd_keep_apart(path, self.chunk.files, (size_t)self.chunk.n_files, e))
         return -1;
     if (!path || access(path, F_OK) == 0)
@@ -97,7 +97,8 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
-        command_check(merge, NULL, 0, e) || check_output(e))
+        command_check(merge, NULL, 0, e) || check_output(self.merge.path, e) ||
+        (self.merge.stats && check_output(self.merge.stats, e)))
         return -1;
     return 0;
 }

@@ -221,6 +221,39 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
     return fill_special(b, all, l, apart);
 }
 
+/* Refuses a special token that is spelled like the bytes of another token: both would have one id. */
+static int check_special(const struct model *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        const struct model_token *t = &m->token[s->id];
+        if (t->len != s->len || memcmp(t->p, s->p, s->len))
+            return err_set(
+                e, EX_USAGE,
+                "the special token %.*s is how the vocabulary spells another token, so one id would mean both; choose "
+                "another, or -f tiktoken",
+                (int)(s->len < 60 ? s->len : 60), (const char *)s->p);
+    }
+    return 0;
+}
+
+int learned_set_rules(struct learned *l, const struct rules *r, struct err *e)
+{
+    const struct pattern *pattern = rules_builtin(r);
+    if (!pattern && !r->n_regex)
+        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
+                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
+    l->special = r->special;
+    l->n_special = r->n_special;
+    l->n_regex = pattern ? pattern->n_regex : r->n_regex;
+    l->regex = pattern ? pattern->regex : r->regex;
+    l->pattern = pattern ? pattern->name : NULL;
+    l->prefix = r->prefix;
+    l->split = r->split;
+    l->normalizer = r->normalizer;
+    return 0;
+}
+
 int assign_ids(struct model *m, const struct learned *l, const struct model_format *format, struct err *e)
 {
     struct build b = {.m = m, .e = e};
@@ -236,7 +269,7 @@ int assign_ids(struct model *m, const struct learned *l, const struct model_form
     int rc = tokens_init(&all, l, e);
     if (!rc && (rc = write_tokens(&b, &all, l, apart) || find_first(&all, e) ? -1 : 0) == 0) {
         give_ids(&all, l->special_first && !apart);
-        rc = fill(&b, &all, l, apart);
+        rc = fill(&b, &all, l, apart) || check_special(m, e) ? -1 : 0;
     }
     tokens_free(&all);
     if (rc)

@@ -35,6 +35,10 @@ struct learned {
     bool merges_as_strings;
 };
 
+/* Sets the special tokens and the pattern, in the form that models use. -1 with EX_DATAERR: a pattern of another
+ * version. */
+int learned_set_rules(struct learned *l, const struct rules *r, struct err *e);
+
 /* Makes the model to be written in a format (which determines how special tokens are stored); call model_free after
  * success. It borrows nothing. -1: out of memory, or (EX_USAGE) the format cannot express it, or there are 2^31 tokens
  * or more. */

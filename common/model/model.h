@@ -29,8 +29,7 @@ struct merge {
     uint32_t left, right, result; /* the result's bytes are left's, then right's */
 };
 
-/* token[id] has the same bytes. (Not in a model from assign_ids that will be written: keys of a vocabulary are in
- * byte-to-unicode form, so the text may be the key of other bytes.) */
+/* token[id] has the same bytes. */
 struct model_special {
     const unsigned char *p; /* valid UTF-8, not empty */
     uint32_t len, id;

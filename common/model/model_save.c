@@ -2,40 +2,53 @@
 #include "model/model_save.h"
 
 #include "base/io/fd.h"
-#include "base/io/outfile.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Creates and writes a file under a temporary name; drop *o in any case. */
-static int write_file(struct outfile *o, const struct model_file *f, const char *path, struct err *e)
+int model_output_init(struct model_output *o, size_t n, struct err *e)
 {
-    struct buf name = {0};
-    *o = (struct outfile){.fd = -1};
-    int rc = buf_put_str(&name, path, e) || buf_put(&name, f->suffix, strlen(f->suffix) + 1, e) ||
-                     outfile_open(o, (char *)name.p, e) || fd_write(o->fd, f->bytes.p, f->bytes.len, o->path, e)
+    size_t files = n * (MODEL_FILES + 1);
+    *o = (struct model_output){.file = calloc(files, sizeof *o->file), .dir = calloc(n, sizeof *o->dir)};
+    return o->file && o->dir ? 0 : err_mem(e, "output files", files * sizeof *o->file);
+}
+
+/* Creates and writes a file under a temporary name. */
+int model_output_add_file(struct model_output *o, const char *path, struct str content, struct err *e)
+{
+    struct outfile *file = &o->file[o->n_files++];
+    *file = (struct outfile){.fd = -1};
+    return outfile_open(file, path, e) || fd_write(file->fd, content.p, content.len, file->path, e) ? -1 : 0;
+}
+
+static int add_files(struct model_output *o, const struct model_files *files, const char *path, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < files->n && rc == 0; i++) {
+        struct buf name = {0};
+        rc = buf_put_str(&name, path, e) || buf_put(&name, files->file[i].suffix, strlen(files->file[i].suffix) + 1, e)
                  ? -1
-                 : 0;
-    buf_free(&name);
+                 : model_output_add_file(o, (const char *)name.p, buf_str(&files->file[i].bytes), e);
+        buf_free(&name);
+    }
     return rc;
 }
 
-/* Writes all files before it puts the first in place, so that an older model remains if this one cannot be written. */
-static int write_files(const struct model_files *files, const char *path, struct err *e)
+static int add_directory(struct model_output *o, const char *path, struct err *e)
 {
-    struct outfile out[MODEL_FILES];
-    size_t n = 0;
-    int rc = 0;
-    for (; n < files->n && rc == 0; n++)
-        rc = write_file(&out[n], &files->file[n], path, e);
-    if (rc == 0)
-        return outfile_commit(out, n, e);
-    while (n)
-        outfile_drop(&out[--n]);
-    return -1;
+    char *name = strdup(path);
+    if (!name)
+        return err_mem(e, "a file name", strlen(path));
+    if (mkdir(path, 0777) == 0) {
+        o->dir[o->n_dirs++] = name;
+        return 0;
+    }
+    int why = errno;
+    free(name);
+    return why == EEXIST ? 0 : err_sys(e, EX_CANTCREAT, why, "%s: cannot create", path);
 }
 
 static int write_stdout(const struct buf *b, struct err *e)
@@ -45,20 +58,43 @@ static int write_stdout(const struct buf *b, struct err *e)
     return 0;
 }
 
-int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e)
+int model_output_add(struct model_output *o, const struct model *m, const struct model_format *format, const char *path,
+                     struct err *e)
 {
     struct model_files files = {.alone = !path};
-    bool created = false;
-    int rc = format->write(&files, m, e);
-    if (rc == 0 && format->is_directory) {
-        created = mkdir(path, 0777) == 0;
-        if (!created && errno != EEXIST)
-            rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
-    }
+    int rc = format->write(&files, m, e) || (format->is_directory && add_directory(o, path, e)) ? -1 : 0;
     if (rc == 0)
-        rc = path ? write_files(&files, path, e) : write_stdout(&files.file[0].bytes, e);
-    if (rc && created)
-        rmdir(path);
+        rc = path ? add_files(o, &files, path, e) : write_stdout(&files.file[0].bytes, e);
     model_files_free(&files);
     return rc;
+}
+
+int model_output_commit(struct model_output *o, struct err *e)
+{
+    int rc = outfile_commit(o->file, o->n_files, e); /* drops all files */
+    o->n_files = 0;
+    while (rc == 0 && o->n_dirs)
+        free(o->dir[--o->n_dirs]);
+    return rc;
+}
+
+void model_output_free(struct model_output *o)
+{
+    while (o->n_files)
+        outfile_drop(&o->file[--o->n_files]);
+    while (o->n_dirs) {
+        rmdir(o->dir[--o->n_dirs]);
+        free(o->dir[o->n_dirs]);
+    }
+    free(o->file);
+    free(o->dir);
+    *o = (struct model_output){0};
+}
+
+int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e)
+{
+    struct model_output o;
+    int rc = model_output_init(&o, 1, e) || model_output_add(&o, m, format, path, e) || model_output_commit(&o, e);
+    model_output_free(&o);
+    return rc ? -1 : 0;
 }

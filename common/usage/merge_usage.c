@@ -1,7 +1,17 @@
 /* merge_usage.c - see merge_usage.h. */
 #include "usage/merge_usage.h"
 
+#include "base/io/outfile.h"
 #include "usage/shared_options.h"
+
+#include <string.h>
+
+int merge_check_stats(const struct merge_options *o, const char *path, struct err *e)
+{
+    return o->stats && outfile_same(path, o->stats)
+               ? err_set(e, EX_USAGE, "--stats=%s: is also the output for the model; write to another file", o->stats)
+               : 0;
+}
 
 static int check(void *options, struct err *e)
 {
@@ -20,7 +30,7 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
-    return 0;
+    return merge_check_stats(o, o->path ? o->path : "/dev/stdout", e);
 }
 
 static int check_max_token_len(const char *word, void *options, struct err *e)
@@ -35,6 +45,16 @@ static int check_add_special(const char *token, void *options, struct err *e)
     struct option_texts *list = &((struct merge_options *)options)->add_special;
     if (shared_options_special(list, "--add-special", e) || shared_options_new_special(list, "--add-special", e))
         return -1;
+    return 0;
+}
+
+static int check_stats(const char *file, void *options, struct err *e)
+{
+    struct merge_options *o = options;
+    if (!*file)
+        return err_set(e, EX_USAGE, "--stats: the path is empty");
+    if (strcmp(file, "-") == 0)
+        o->stats = "/dev/stdout";
     return 0;
 }
 
@@ -69,6 +89,8 @@ static const struct option_row rows[] = {
     {0, "merges", "FORM", "merges in tokenizer.json: array (default), or string for old readers",
      OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges},
     OUTPUT_OPTION(struct merge_options, path),
+    {0, "stats", "FILE", "write a line per merge: vocabulary size, pair, count, bytes per token",
+     OPTION_TO(TEXT, struct merge_options, stats), .check = check_stats},
     {0},
 };
 
@@ -77,7 +99,8 @@ const struct usage merge_usage = {
     .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
                 "[--max-token-length N] [--add-special=TOKEN]...\n"
                 "[--special-first|--special-last] [--partial]\n"
-                "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH] [FILE...]",
+                "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"
+                "[--stats=FILE] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = rows,
     USAGE_FILES(struct merge_options, files, n_files),

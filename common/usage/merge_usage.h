@@ -18,11 +18,14 @@ struct merge_options {
     struct option_texts add_special;
     unsigned format_number; /* of model_format_names */
     const struct model_format *format;
-    const char *path;
+    const char *path, *stats; /* NULL: standard output; none */
     char **files;
     int n_files;
 };
 
 extern const struct usage merge_usage;
+
+/* Checks that --stats does not name this file of the model. -1: EX_USAGE. */
+int merge_check_stats(const struct merge_options *o, const char *path, struct err *e);
 
 #endif

@@ -110,6 +110,50 @@ bpe-merge -v 256 $sum >none 2>err
 is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " \
     "-v too small: the message has the minimum"
 
+# ---- Statistics ----
+# same_stats NAME SUM LEAST [OPTION...]: --stats must be what carrying out each merge of the model gives.
+same_stats() {
+    local name=$1 sum=$2 least=$3
+    shift 3
+    bpe-merge "$@" --stats=stats.tsv -o model.stats "$sum" || { ok 1 "$name: bpe-merge"; return; }
+    words "$sum" | awk -F '\t' -v least="$least" '$1 >= least' | python3 "$helper" steps model.stats >want
+    python3 "$helper" stats stats.tsv >got
+    same got want "$name: $(wc -l <want) lines"
+}
+printf '\x00\t\n\r\\ \xc2\x85\xc3\xa9 aaaaaaa aaaa    aaaaa\n\n\n\n\n\n bababab baba\xff\xff\xff \xe4\xb8\xad\xe4\xb8\xad x y' >repeats.txt
+bpe-chunk --invalid=bytes repeats.txt | bpe-count | bpe-sum >repeats.sum
+head -c 4000 made-up.txt | bpe-chunk --invalid=skip | bpe-count | bpe-sum >short.sum
+for tie in hf lex id; do
+    same_stats "--stats, $tie" short.sum 1 -v 400 --tie=$tie
+    same_stats "--stats, $tie: repetitions, all kinds of bytes" repeats.sum 1 -v 280 --tie=$tie
+done
+same_stats "--stats: without the pretokens that --min-count leaves out" short.sum 3 -v 300 --min-count=3 2>/dev/null
+merged=$(bpe-merge -v 300 -f merges short.sum | tr -d ' ' | grep '^[a-z]*$' | tail -n 2)
+# shellcheck disable=SC2086
+same_stats "--stats: merges that need no new id" short.sum 1 -v 302 $(printf -- '--add-special=%s ' $merged)
+is "$(($(wc -l <stats.tsv) - $(cut -f 1 stats.tsv | uniq | wc -l)))" 2 "  do not increase the vocabulary"
+bpe-merge -v 600 -f tiktoken -o out.tiktoken --stats=- made-up.sum >stats.out
+bpe-merge -v 600 -o model.stats --stats=stats.tsv made-up.sum
+same stats.out stats.tsv "--stats=- is standard output"
+bpe train -v 600 -o model.stats --stats=stats.tsv made-up.txt
+same stats.out stats.tsv "bpe train --stats"
+is "$(bpe-merge -v 257 --stats=stats.tsv made-up.sum >/dev/null && wc -c <stats.tsv)" 0 "--stats without merges: an empty file"
+
+echo old >old.tsv
+before=$(ls -I "fails.*")
+refuses 64 "bpe-merge: --stats: the path is empty" bpe-merge -v 600 --stats= made-up.sum
+refuses 64 "bpe-merge: --stats=*: is also the output for the model; *" bpe-merge -v 600 --stats=- made-up.sum
+refuses 64 "bpe-merge: --stats=new: is also *" bpe-merge -v 600 -o "$PWD/new" --stats=new made-up.sum
+refuses 64 "bpe-merge: --stats=new.json: is also *" bpe-merge -v 600 -f tiktoken -o new --stats=new.json made-up.sum
+refuses 64 "bpe-merge: made-up.sum: is both input and output; *" bpe-merge -v 600 -o new --stats=made-up.sum made-up.sum
+refuses 64 "bpe train: made-up.txt: is both input and output; *" bpe train -v 600 -o new --stats=made-up.txt made-up.txt
+refuses 73 "bpe train: no/where.tsv: cannot create: *" bpe train -v 600 -o new --stats=no/where.tsv made-up.txt
+refuses 73 "bpe-merge: no/where.tsv: cannot create: *" bpe-merge -v 600 -o new --stats=no/where.tsv made-up.sum
+refuses 73 "bpe-merge: no/where: cannot create: *" bpe-merge -v 600 -o no/where --stats=old.tsv made-up.sum
+refuses 74 "bpe-merge: /dev/full: cannot write: *" bpe-merge -v 600 -o new --stats=/dev/full made-up.sum
+refuses 64 "bpe-merge: -v 256: too small; *" bpe-merge -v 256 -o new --stats=old.tsv made-up.sum
+is "$(ls -I "fails.*") $(cat old.tsv)" "$before old" "after an error, neither the model nor the statistics appear"
+
 # ---- Special tokens that the text was not searched for ----
 add='--add-special=<|endoftext|>'
 bpe-merge -v 1000 "$add" $sum | cmp - model.json

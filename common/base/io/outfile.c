@@ -185,6 +185,35 @@ static char *file_of(const char *path)
     return file;
 }
 
+/* The name of a file in its directory, and the state of that; NULL: there is no such directory. Changes `file`. */
+static const char *name_in(char *file, struct stat *dir)
+{
+    char *slash = strrchr(file, '/');
+    if (!slash)
+        return stat(".", dir) == 0 ? file : NULL;
+    *slash = '\0';
+    return stat(slash == file ? "/" : file, dir) == 0 ? slash + 1 : NULL;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool outfile_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+    if (has_a || has_b)
+        return has_a && has_b && !S_ISCHR(x.st_mode) && same_inode(&x, &y);
+    char *one = file_of(a), *other = file_of(b);
+    const char *name = one ? name_in(one, &x) : NULL, *other_name = other ? name_in(other, &y) : NULL;
+    bool same = name && other_name && same_inode(&x, &y) && strcmp(name, other_name) == 0;
+    free(one);
+    free(other);
+    return same;
+}
+
 int outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     struct stat st;

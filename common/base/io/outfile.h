@@ -9,6 +9,7 @@
 
 #include "base/sys/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct outfile {
@@ -20,6 +21,9 @@ struct outfile {
 
 int outfile_open(struct outfile *o, const char *path, struct err *e); /* -1 with EX_CANTCREAT */
 void outfile_drop(struct outfile *o);                                 /* removes an uncommitted file */
+
+/* Whether outputs at two paths would be the same file, which need not exist yet. A device is no file. */
+bool outfile_same(const char *a, const char *b);
 
 /* Registers the file at `path`, which another process writes, to be removed by a signal or by outfile_drop. -1: out of
  * memory. */
