@@ -133,16 +133,19 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
     progress_show(&m->progress, done, goal, false, "merges");
 }
 
-/* Checks that --stats does not name a file of the model. */
+/* Checks that --stats names no file of a model. */
 static int check_stats(const struct merge_options *o, const struct model_files *files, struct err *e)
 {
     int rc = 0;
-    for (size_t i = 0; o->path && i < files->n && rc == 0; i++) {
-        char *name;
-        if (asprintf(&name, "%s%s", o->path, files->file[i].suffix) < 0)
-            return err_mem(e, "a file name", strlen(o->path));
-        rc = merge_check_stats(o, name, e);
-        free(name);
+    for (size_t k = 0; o->path && o->stats && k < o->n_sizes && rc == 0; k++) {
+        char *path = merge_path(o, k, e), *name = NULL;
+        rc = path ? 0 : -1;
+        for (size_t i = 0; i < files->n && rc == 0; i++) {
+            rc = asprintf(&name, "%s%s", path, files->file[i].suffix) < 0 ? err_mem(e, "a file name", strlen(path))
+                                                                          : merge_check_stats(o, name, e);
+            free(name);
+        }
+        free(path);
     }
     return rc;
 }
@@ -162,18 +165,29 @@ static int try_format(struct merger *m, struct err *e)
     return rc;
 }
 
-/* Learns the merges, and fills *model (which borrows from m). */
-static int learn(struct merger *m, struct learned *model, struct err *e)
+static uint64_t size_min(const struct rules *r)
+{
+    return 256 + (uint64_t)r->n_special;
+}
+
+static int check_sizes(const struct merge_options *o, const struct rules *r, struct err *e)
+{
+    uint64_t min = size_min(r);
+    for (size_t i = 0; i < o->n_sizes; i++)
+        if (o->size[i].n < min)
+            return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
+                           (unsigned long long)o->size[i].n, r->n_special, r->n_special == 1 ? "" : "s",
+                           (unsigned long long)min);
+    return 0;
+}
+
+/* Learns the merges of the largest model. */
+static int learn(struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
     const struct rules *r = &m->rules;
-    uint64_t min = 256 + (uint64_t)r->n_special;
-    if (o->vocab_size < min)
-        return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
-                       (unsigned long long)o->vocab_size, r->n_special, r->n_special == 1 ? "" : "s",
-                       (unsigned long long)min);
     struct train_opts lo = {.tie = o->tie,
-                            .vocab_size = (uint32_t)o->vocab_size,
+                            .vocab_size = (uint32_t)merge_largest(o)->n,
                             .min_frequency = o->min_frequency,
                             .max_token_len = o->max_token_len,
                             .special = r->special,
@@ -181,22 +195,13 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                             .progress = show_progress,
                             .progress_ctx = m};
     size_t n;
-    if (try_format(m, e))
+    if (check_sizes(o, r, e) || try_format(m, e))
         return -1;
     progress_part(&m->progress, "merging", "merges");
     int rc = trainer_run(m->trainer, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
     progress_part(&m->progress, "writing the model", "");
-    if (rc)
-        return -1;
-    *model = (struct learned){.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
-    model->special_first =
-        o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
-    if (n + min < o->vocab_size)
-        program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
-                     o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + min),
-                     (unsigned long long)o->vocab_size);
-    return learned_set_rules(model, r, e);
+    return rc;
 }
 
 /* ---- Writing ---- */
@@ -231,30 +236,57 @@ static int add_stats(const struct merger *m, const struct model *model, struct m
     return rc;
 }
 
-static int write_model(const struct merger *m, const struct learned *learned, struct err *e)
+/* Writes the model with this vocabulary size under temporary names. */
+static int add_model(const struct merger *m, size_t i, struct model_output *to, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    struct model_output out;
+    const struct merge_size *size = &o->size[i];
+    const size_t n = trainer_merges(m->trainer, (uint32_t)size->n);
+    struct learned learned = {.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
     struct model model;
-    if (assign_ids(&model, learned, o->format, e))
+    learned.special_first =
+        o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
+    if (n + size_min(&m->rules) < size->n)
+        program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
+                     o->min_frequency > 1 ? " that occurs often enough" : "",
+                     (unsigned long long)(n + size_min(&m->rules)), (unsigned long long)size->n);
+    if (learned_set_rules(&learned, &m->rules, e) || assign_ids(&model, &learned, o->format, e))
         return -1;
-    int rc = model_output_init(&out, 1, e) || (o->stats && add_stats(m, &model, &out, e)) ||
-             model_output_add(&out, &model, o->format, o->path, e) || model_output_commit(&out, e);
-    model_output_free(&out);
-    if (!rc)
-        model_remarks(&model, o->format, o->path, NAME, program_note);
+    char *path = o->path ? merge_path(o, i, e) : NULL;
+    int rc = (o->path && !path) || (o->stats && size == merge_largest(o) && add_stats(m, &model, to, e)) ||
+                     model_output_add(to, &model, o->format, path, e)
+                 ? -1
+                 : 0;
+    if (rc == 0 && i == 0) /* what is said about one is true of all */
+        model_remarks(&model, o->format, path, NAME, program_note);
+    free(path);
     model_free(&model);
-    return rc ? -1 : 0;
+    return rc;
+}
+
+static int write_models(const struct merger *m, struct err *e)
+{
+    struct model_output out;
+    int rc = model_output_init(&out, m->opt.n_sizes, e);
+    for (size_t i = 0; i < m->opt.n_sizes && rc == 0; i++)
+        rc = add_model(m, i, &out, e);
+    if (rc == 0)
+        rc = model_output_commit(&out, e);
+    model_output_free(&out);
+    return rc;
+}
+
+static int keep_apart(void *ctx, const char *path, struct err *e)
+{
+    struct merger *m = ctx;
+    return path ? fd_keep_apart(path, m->opt.files, (size_t)m->opt.n_files, e) : 0;
 }
 
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
-    struct learned learned;
-    const char *const outputs[] = {m->opt.path, m->opt.stats};
-    for (size_t i = 0; i < 2; i++)
-        if (outputs[i] && fd_keep_apart(outputs[i], m->opt.files, (size_t)m->opt.n_files, e))
-            return -1;
+    if (merge_each_output(&m->opt, keep_apart, m, e))
+        return -1;
     sum_reader_init(&m->sum, consume, m);
     progress_start(&m->progress, NAME);
     progress_part(&m->progress, "reading the sum", "");
@@ -264,8 +296,8 @@ static int run(void *ctx, struct err *e)
         program_note(NAME, "%s", m->memory);
     if (all_read)
         say_left_out(m);
-    if (all_read && learn(m, &learned, e) == 0)
-        return write_model(m, &learned, e);
+    if (all_read && learn(m, e) == 0)
+        return write_models(m, e);
     const struct err why = *e;
     if (why.code == EX_OSERR && *m->memory && (enough || !all_read))
         err_set(e, EX_OSERR, "%s; %s", why.msg, m->memory);

@@ -96,7 +96,7 @@ static int train(struct job *j, struct err *e)
 
 static int check_train(struct err *e)
 {
-    if (!self.merge.has_vocab_size)
+    if (!self.merge.sizes)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (command_check(&of_train[0], NULL, 0, e) || command_check(&of_train[1], NULL, 0, e))
         return -1;

@@ -128,7 +128,7 @@ static int check_programs(struct command_program *programs, size_t n, struct err
 static int check_train(struct err *e)
 {
     struct source_options *s = &self.chunk.source;
-    if (!self.merge.has_vocab_size)
+    if (!self.merge.sizes)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (!self.merge.path)
         return err_set(e, EX_USAGE, "missing -o MODEL (the new model); see --help");

@@ -32,8 +32,9 @@ static struct train self = {
 static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
 /* Checks, before any work, that an output can be written. path: NULL: standard output. */
-static int check_output(const char *path, struct err *e)
+static int check_output(void *unused, const char *path, struct err *e)
 {
+    (void)unused;
     const char *slash = path ? strrchr(path, '/') : NULL;
     if (fd_keep_apart(path, self.chunk.files, (size_t)self.chunk.n_files, e))
         return -1;
@@ -97,8 +98,7 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
-        command_check(merge, NULL, 0, e) || check_output(self.merge.path, e) ||
-        (self.merge.stats && check_output(self.merge.stats, e)))
+        command_check(merge, NULL, 0, e) || merge_each_output(&self.merge, check_output, NULL, e))
         return -1;
     return 0;
 }

@@ -43,6 +43,7 @@ struct trainer {
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers assigned so far */
     uint64_t n_vocab;    /* tokens so far, as counted under the tie rule */
+    uint64_t n_first;    /* the same before the first merge */
     uint32_t *public_id; /* by symbol: the number that the caller gets, as in model/model.h */
     size_t public_cap;
     struct reserved *reserved, *reserved_room; /* TRAIN_HF: a hash table by text, and the array of its items */
@@ -291,6 +292,7 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
     l->o = *o;
     if (number_symbols(l, e))
         return -1;
+    l->n_first = l->n_vocab;
     uint64_t goal = o->vocab_size > l->n_vocab ? o->vocab_size - l->n_vocab : 0;
     if (goal > 0 && prepare(l, e))
         return -1;
@@ -312,6 +314,14 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
     l->merges = NULL;
     corpus_free(&l->corpus); /* early, because the model may be large */
     return 0;
+}
+
+size_t trainer_merges(const struct trainer *l, uint32_t vocab_size)
+{
+    size_t n = 0;
+    for (uint64_t n_vocab = l->n_first; n < l->n && n_vocab < vocab_size; n++)
+        n_vocab = l->steps[n].n_vocab;
+    return n;
 }
 
 const struct train_step *trainer_steps(const struct trainer *l)

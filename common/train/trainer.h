@@ -67,4 +67,7 @@ struct train_step {
 /* Each merge's step. Borrowed until trainer_free. */
 const struct train_step *trainer_steps(const struct trainer *l);
 
+/* How many of the merges a run with this vocab_size would have made, which is at most that of the run. */
+size_t trainer_merges(const struct trainer *l, uint32_t vocab_size);
+
 #endif

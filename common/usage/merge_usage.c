@@ -2,9 +2,52 @@
 #include "usage/merge_usage.h"
 
 #include "base/io/outfile.h"
+#include "base/sys/buf.h"
+#include "base/sys/num.h"
 #include "usage/shared_options.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+const struct merge_size *merge_largest(const struct merge_options *o)
+{
+    const struct merge_size *largest = &o->size[0];
+    for (size_t i = 1; i < o->n_sizes; i++)
+        largest = o->size[i].n > largest->n ? &o->size[i] : largest;
+    return largest;
+}
+
+char *merge_path(const struct merge_options *o, size_t i, struct err *e)
+{
+    const struct merge_size *size = &o->size[i];
+    struct buf path = {0};
+    int rc = 0;
+    for (const char *p = o->path; *p && rc == 0; p++) {
+        if (p[0] == '%' && p[1] == 'v')
+            rc = buf_put(&path, size->text, (size_t)size->len, e);
+        else
+            rc = buf_put_byte(&path, (unsigned char)*p, e);
+        p += p[0] == '%' && (p[1] == 'v' || p[1] == '%');
+    }
+    if (rc || buf_put_byte(&path, '\0', e)) {
+        buf_free(&path);
+        return NULL;
+    }
+    return (char *)path.p;
+}
+
+int merge_each_output(const struct merge_options *o, int (*check)(void *ctx, const char *path, struct err *e),
+                      void *ctx, struct err *e)
+{
+    int rc = o->stats ? check(ctx, o->stats, e) : 0;
+    for (size_t i = 0; i < o->n_sizes && rc == 0; i++) {
+        char *path = o->path ? merge_path(o, i, e) : NULL;
+        rc = o->path && !path ? -1 : check(ctx, path, e);
+        free(path);
+    }
+    return rc;
+}
 
 int merge_check_stats(const struct merge_options *o, const char *path, struct err *e)
 {
@@ -13,14 +56,45 @@ int merge_check_stats(const struct merge_options *o, const char *path, struct er
                : 0;
 }
 
+static int not_stats(void *options, const char *path, struct err *e)
+{
+    const struct merge_options *o = options;
+    return path == o->stats ? 0 : merge_check_stats(o, path ? path : "/dev/stdout", e);
+}
+
+/* Whether paths differ for different sizes. */
+static bool has_size(const char *path)
+{
+    for (const char *p = path; p && (p = strchr(p, '%')); p += p[1] ? 2 : 1)
+        if (p[1] == 'v')
+            return true;
+    return false;
+}
+
+static int check_sizes(const struct merge_options *o, struct err *e)
+{
+    if (!o->n_sizes)
+        return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
+    for (size_t i = 0; i < o->n_sizes; i++) {
+        const struct merge_size *s = &o->size[i];
+        if (s->n < 256 || s->n > INT32_MAX)
+            return err_set(e, EX_USAGE, "-v %.*s: must be between 256 (the bytes; more with special tokens) and %d",
+                           s->len, s->text, INT32_MAX);
+        for (size_t k = 0; k < i; k++)
+            if (o->size[k].n == s->n)
+                return err_set(e, EX_USAGE, "-v %s: %.*s is the same size as another", o->sizes, s->len, s->text);
+    }
+    if (o->n_sizes > 1 && !has_size(o->path))
+        return err_set(e, EX_USAGE, "-v %s: several models need several names; put %%v, the size, into that of -o",
+                       o->sizes);
+    return 0;
+}
+
 static int check(void *options, struct err *e)
 {
     struct merge_options *o = options;
-    if (!o->has_vocab_size)
-        return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
-    if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
-        return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
-                       (unsigned long long)o->vocab_size, INT32_MAX);
+    if (check_sizes(o, e))
+        return -1;
     const struct model_format *f = o->format = model_format_at(o->format_number);
     if (f->is_directory && !o->path)
         return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", f->name);
@@ -30,7 +104,35 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
-    return merge_check_stats(o, o->path ? o->path : "/dev/stdout", e);
+    return merge_each_output(o, not_stats, o, e);
+}
+
+/* Reads one of the sizes. */
+static int read_size(struct merge_options *o, const char *text, size_t len, struct err *e)
+{
+    char word[32];
+    struct merge_size size = {.len = (int)len, .text = text};
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), text);
+    if (num_count(word, &size.n, "-v", e))
+        return -1;
+    if (o->n_sizes == MERGE_SIZES)
+        return err_set(e, EX_USAGE, "-v: more than %d sizes", MERGE_SIZES);
+    o->size[o->n_sizes++] = size;
+    return 0;
+}
+
+static int read_sizes(const char *sizes, void *options, struct err *e)
+{
+    struct merge_options *o = options;
+    o->n_sizes = 0;
+    for (const char *p = sizes;; p++) {
+        size_t len = strcspn(p, ",");
+        if (read_size(o, p, len, e))
+            return -1;
+        p += len;
+        if (!*p)
+            return 0;
+    }
 }
 
 static int check_max_token_len(const char *word, void *options, struct err *e)
@@ -61,8 +163,10 @@ static int check_stats(const char *file, void *options, struct err *e)
 static const char *const ties[] = {"hf", "lex", "id", NULL};
 
 static const struct option_row rows[] = {
-    {'v', "vocab-size", "N", "the vocabulary size, including special tokens and the 256 bytes",
-     OPTION_TO(COUNT, struct merge_options, vocab_size), OPTION_GIVEN(struct merge_options, has_vocab_size)},
+    {'v', "vocab-size", "N,...",
+     "the vocabulary size, including special tokens and the 256 bytes;\n"
+     "several: a model for each, with %v in the PATH of -o",
+     OPTION_TO(TEXT, struct merge_options, sizes), .check = read_sizes},
     {0, "tie", "RULE",
      "which of equally frequent pairs to merge first: hf (default), the\n"
      "smallest ids, as Hugging Face does; lex, the greatest byte strings;\n"
@@ -96,7 +200,7 @@ static const struct option_row rows[] = {
 
 const struct usage merge_usage = {
     .name = "bpe-merge",
-    .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
+    .synopsis = "-v N[,N]... [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
                 "[--max-token-length N] [--add-special=TOKEN]...\n"
                 "[--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"

@@ -8,9 +8,20 @@
 
 enum merge_special { MERGE_SPECIAL_BY_FORMAT, MERGE_SPECIAL_FIRST, MERGE_SPECIAL_LAST };
 
+enum { MERGE_SIZES = 64 }; /* maximum number of vocabulary sizes */
+
+/* A vocabulary size, and how it was written. */
+struct merge_size {
+    uint64_t n;
+    int len;
+    const char *text;
+};
+
 struct merge_options {
-    uint64_t vocab_size;
-    bool has_vocab_size, partial;
+    const char *sizes; /* as given; NULL: missing */
+    struct merge_size size[MERGE_SIZES];
+    size_t n_sizes;
+    bool partial;
     unsigned merges_as_strings; /* 0 or 1 */
     enum train_tie tie;
     uint64_t min_count, min_frequency, max_token_len;
@@ -18,14 +29,25 @@ struct merge_options {
     struct option_texts add_special;
     unsigned format_number; /* of model_format_names */
     const struct model_format *format;
-    const char *path, *stats; /* NULL: standard output; none */
+    const char *path;  /* of the models, in which %v is a size; NULL: standard output */
+    const char *stats; /* NULL: none */
     char **files;
     int n_files;
 };
 
 extern const struct usage merge_usage;
 
-/* Checks that --stats does not name this file of the model. -1: EX_USAGE. */
+/* The largest of the sizes. */
+const struct merge_size *merge_largest(const struct merge_options *o);
+
+/* The path of the model of size[i]. Owned by the caller; NULL: out of memory. Only if o->path is not NULL. */
+char *merge_path(const struct merge_options *o, size_t i, struct err *e);
+
+/* Calls `check` with the path of each output: of the models (NULL: standard output), and of the statistics. */
+int merge_each_output(const struct merge_options *o, int (*check)(void *ctx, const char *path, struct err *e),
+                      void *ctx, struct err *e);
+
+/* Checks that --stats does not name this file of a model. -1: EX_USAGE. */
 int merge_check_stats(const struct merge_options *o, const char *path, struct err *e);
 
 #endif

@@ -110,6 +110,63 @@ bpe-merge -v 256 $sum >none 2>err
 is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " \
     "-v too small: the message has the minimum"
 
+# ---- Several models of one run ----
+head -c 4000 made-up.txt | bpe-chunk --invalid=skip | bpe-count | bpe-sum >short.sum
+# shellcheck disable=SC2046
+special=$(printf -- '--add-special=%s ' $(bpe-merge -v 300 -f merges short.sum | tr -d ' ' | grep '^[a-z]*$' | tail -n 2))
+# same_models NAME SUM OPTION...: each model must be that of a run of its own.
+same_models() {
+    local name=$1 sum=$2 v
+    shift 2
+    mkdir all each
+    bpe-merge -v "${sizes// /,}" -o 'all/m-%v' "$@" "$sum" 2>all.err || { ok 1 "$name: bpe-merge"; return; }
+    for v in $sizes; do
+        bpe-merge -v "$v" -o "each/m-$v" "$@" "$sum"
+    done 2>each.err
+    diff -r each all >diff.out && diff each.err all.err >>diff.out
+    is "$? $(ls all | grep -c '^m-[0-9k]*$')" "0 $(wc -w <<<"$sizes")" "$name" || cat diff.out
+    rm -r all each
+}
+sizes="600 0260 1k 300 5000"
+for format in $(bpe-merge -f '' 2>&1 | sed 's/.*one of //; s/,//g'); do
+    same_models "-v N,N,..., -f $format: each as if alone" made-up.sum -f "$format"
+done
+for tie in hf lex id; do
+    same_models "-v N,N,..., $tie: not enough pairs" short.sum --tie=$tie --special-last --min-frequency=2
+done
+sizes="302 301 300 299 298 297 296 295 259"
+# shellcheck disable=SC2086
+same_models "-v N,N,...: merges that need no new id" short.sum $special
+mkdir new
+bpe train -v 300,1k -f tiktoken -o 'new/%%v%v-%%%' --stats=new/stats made-up.txt
+bpe-merge -v 300 -f tiktoken -o three made-up.sum
+bpe-merge -v 1k -f tiktoken -o thousand --stats=stats.tsv made-up.sum
+is "$(cd new && echo *)" "%v1k-%% %v1k-%%.json %v300-%% %v300-%%.json stats" "bpe train -v N,N: %v is the size as given, %% a percent sign"
+for file in three=%v300-%% three.json=%v300-%%.json thousand=%v1k-%% thousand.json=%v1k-%%.json stats.tsv=stats; do
+    cmp "${file%%=*}" "new/${file#*=}"
+done
+ok $? "  with the models of runs of their own; --stats is that of the largest"
+bpe-merge -v 300 -o 'new/%v' made-up.sum && bpe-merge -v 300 made-up.sum | cmp - new/300
+ok $? "-v N: %v works, too"
+rm -r new
+mkdir 300
+refuses 64 "bpe-merge: -v 300,400: several models need several names; *" bpe-merge -v 300,400 made-up.sum
+refuses 64 "bpe-merge: -v 300,400: several models need several names; *" bpe-merge -v 300,400 -o %%v made-up.sum
+refuses 64 "bpe train: -v 300,400: several models need several names; *" bpe train -v 300,400 -o model made-up.txt
+refuses 64 "bpe-merge: -v 1k,300,1000: 1000 is the same size as another" bpe-merge -v 1k,300,1000 -o 300/%v made-up.sum
+refuses 64 "bpe-merge: -v : not a number; *" bpe-merge -v 300, -o 300/%v made-up.sum
+refuses 64 "bpe-merge: -v 300x: not a number; *" bpe-merge -v 400,300x -o 300/%v made-up.sum
+refuses 64 "bpe-merge: -v 100: must be between 256 *" bpe-merge -v 400,100 -o 300/%v made-up.sum
+refuses 64 "bpe-merge: -v: more than 64 sizes" bpe-merge -v "$(seq -s, 300 364)" -o 300/%v made-up.sum
+refuses 64 "bpe-merge: -v 256: too small; *" bpe-merge -v 400,256 -o 300/%v made-up.sum
+refuses 64 "bpe-merge: --stats=300/1k.json: is also the output *" bpe-merge -v 300,1k -f tiktoken -o 300/%v --stats=300/1k.json made-up.sum
+refuses 73 "bpe-merge: 400/model: cannot create: *" bpe-merge -v 300,400 -o %v/model --stats=300/stats made-up.sum
+refuses 73 "bpe-merge: 500/dir: cannot create: *" bpe-merge -v 300,500 -f hf-dir -o %v/dir made-up.sum
+refuses 73 "bpe train: 400/model: cannot create: *" bpe train -v 300,400 -o %v/model made-up.txt
+(ulimit -f 20 && bpe-merge -v 300,5000 -o 300/%v --stats=300/stats made-up.sum 2>/dev/null)
+is "$? $(ls 300)" "74 " "after an error, not even a model that is complete appears"
+rmdir 300
+
 # ---- Statistics ----
 # same_stats NAME SUM LEAST [OPTION...]: --stats must be what carrying out each merge of the model gives.
 same_stats() {
@@ -122,15 +179,13 @@ same_stats() {
 }
 printf '\x00\t\n\r\\ \xc2\x85\xc3\xa9 aaaaaaa aaaa    aaaaa\n\n\n\n\n\n bababab baba\xff\xff\xff \xe4\xb8\xad\xe4\xb8\xad x y' >repeats.txt
 bpe-chunk --invalid=bytes repeats.txt | bpe-count | bpe-sum >repeats.sum
-head -c 4000 made-up.txt | bpe-chunk --invalid=skip | bpe-count | bpe-sum >short.sum
 for tie in hf lex id; do
     same_stats "--stats, $tie" short.sum 1 -v 400 --tie=$tie
     same_stats "--stats, $tie: repetitions, all kinds of bytes" repeats.sum 1 -v 280 --tie=$tie
 done
 same_stats "--stats: without the pretokens that --min-count leaves out" short.sum 3 -v 300 --min-count=3 2>/dev/null
-merged=$(bpe-merge -v 300 -f merges short.sum | tr -d ' ' | grep '^[a-z]*$' | tail -n 2)
 # shellcheck disable=SC2086
-same_stats "--stats: merges that need no new id" short.sum 1 -v 302 $(printf -- '--add-special=%s ' $merged)
+same_stats "--stats: merges that need no new id" short.sum 1 -v 302 $special
 is "$(($(wc -l <stats.tsv) - $(cut -f 1 stats.tsv | uniq | wc -l)))" 2 "  do not increase the vocabulary"
 bpe-merge -v 600 -f tiktoken -o out.tiktoken --stats=- made-up.sum >stats.out
 bpe-merge -v 600 -o model.stats --stats=stats.tsv made-up.sum
