@@ -1,7 +1,7 @@
 /* bpe-merge - learns the merges: a sum in, a model out.
  *
- * Pattern and special tokens come with the sum; --add-special adds special tokens. The model is written only when it is
- * complete and nothing has failed.
+ * Pattern and special tokens come with the sum, or from the model that --init extends; --add-special adds special
+ * tokens. The model is written only when it is complete and nothing has failed.
  */
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
@@ -9,8 +9,12 @@
 #include "base/io/fd.h"
 #include "base/sys/memory.h"
 #include "base/sys/num.h"
+#include "encode/encode_pretoken.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
+#include "model/model_convert.h"
+#include "model/model_extend.h"
+#include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
 #include "train/trainer.h"
@@ -40,10 +44,56 @@ struct merger {
     struct sum_reader sum;
     struct rules rules;
     struct progress progress;
-    struct merge *merges; /* owned */
+    struct merge *merges;        /* owned */
+    struct model base;           /* --init: the model to extend */
+    u128 tokens;                 /* the same: those of the pretokens kept, by their counts */
+    struct model_size base_size; /* the same, before it is extended */
+    struct pretoken_encoder encoder;
+    struct id_list ids; /* working memory */
 };
 
 /* ---- Reading the sum ---- */
+
+/* Adds some pretokens as the base model encodes them: up to WORDS_MAX. */
+static int add_encoded_some(struct merger *m, const struct pretoken *w, size_t n, struct err *e)
+{
+    struct word word[WORDS_MAX];
+    size_t n_words = 0, bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += w[i].len;
+    m->ids.n = 0;
+    if (id_list_reserve(&m->ids, bytes, e))
+        return -1;
+    bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (w[i].count < m->opt.min_count)
+            continue;
+        if (w[i].len > UINT32_MAX)
+            return err_set(e, EX_DATAERR, "a pretoken has %zu bytes: count with a pattern that splits it", w[i].len);
+        word[n_words++] = (struct word){.p = w[i].p, .n = (uint32_t)w[i].len, .id = m->ids.id + bytes};
+        bytes += w[i].len;
+    }
+    if (pretoken_encode_some(&m->encoder, word, n_words, e))
+        return -1;
+    for (size_t i = 0, k = 0; i < n; i++) {
+        if (w[i].count < m->opt.min_count)
+            continue;
+        if (trainer_add_ids(m->trainer, word[k].id, word[k].n_ids, w[i].count, e))
+            return -1;
+        m->tokens += (u128)w[i].count * word[k++].n_ids;
+    }
+    return 0;
+}
+
+static int add_encoded(struct merger *m, const struct pretoken *w, size_t n, struct err *e)
+{
+    for (size_t some; n; w += some, n -= some) {
+        some = n < WORDS_MAX ? n : WORDS_MAX;
+        if (add_encoded_some(m, w, some, e))
+            return -1;
+    }
+    return 0;
+}
 
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
@@ -53,10 +103,10 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
         to->distinct++;
         to->total += w[i].count;
         to->bytes += (u128)w[i].count * w[i].len;
-        if (to == &m->kept && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
+        if (to == &m->kept && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
-    return 0;
+    return m->opt.init ? add_encoded(m, w, n, e) : 0;
 }
 
 /* Formats how much memory learning needs for the part of the sum read so far, and if less is available, the --min-count
@@ -114,15 +164,70 @@ static int add_special(struct rules *r, const struct option_texts *more, struct 
     return rc;
 }
 
+/* ---- Extending a model ---- */
+
+static int read_base(struct merger *m, struct err *e)
+{
+    if (!m->opt.init)
+        return 0;
+    if (model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e) || model_index(&m->base, e))
+        return -1;
+    m->base_size = model_size(&m->base);
+    return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, e) ? -1 : 0;
+}
+
+/* Checks that the sum was counted by the pattern of the model. Its special tokens only separated the text. */
+static int check_base_rules(const struct merger *m, struct err *e)
+{
+    struct rules own = {0};
+    const char *name = model_pattern(&m->base);
+    int rc = 0;
+    if (!name && m->base.n_regex == 0)
+        rc = err_set(e, EX_USAGE,
+                     "%s does not define how text splits into pretokens; first add that with bpe-model -p NAME",
+                     m->opt.init);
+    if (!rc && model_rules_pattern(&own, &m->base, name, e))
+        rc = -1;
+    if (!rc && !rules_same_pattern(&own, &m->rules))
+        rc =
+            err_set(e, EX_DATAERR, "the sum was counted by another pattern than that of %s; count with bpe-chunk -m %s",
+                    m->opt.init, m->opt.init);
+    rules_free(&own);
+    return rc;
+}
+
+/* The special tokens to add to the model: those of --add-special that it does not have. */
+static int base_special(struct merger *m, struct err *e)
+{
+    struct rules r = {0};
+    for (size_t i = 0; i < m->rules.n_special; i++) {
+        const struct str text = m->rules.special[i].text;
+        bool known = false;
+        for (size_t k = 0; k < m->base.n_special; k++)
+            known |= str_equal(text, (struct str){m->base.special[k].p, m->base.special[k].len});
+        if (!known)
+            program_note(NAME, "the text was split at %.*s, which %s does not have; to add it, see --add-special",
+                         (int)(text.len < 60 ? text.len : 60), (const char *)text.p, m->opt.init);
+    }
+    if (rules_set_special(&m->rules, NULL, 0, e) || model_rules_special(&r, &m->base, false, e))
+        return -1;
+    const size_t known = r.n_special;
+    int rc = add_special(&r, &m->opt.add_special, e) ||
+             rules_set_special(&m->rules, r.special + known, r.n_special - known, e);
+    rules_free(&r);
+    return rc ? -1 : 0;
+}
+
 static int read_sum(struct merger *m, struct err *e)
 {
     m->trainer = trainer_new(e);
-    if (!m->trainer)
+    if (!m->trainer || read_base(m, e))
         return -1;
-    return sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e) ||
-                   add_special(&m->rules, &m->opt.add_special, e)
-               ? -1
-               : 0;
+    if (sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e))
+        return -1;
+    if (m->opt.init)
+        return check_base_rules(m, e) || base_special(m, e) ? -1 : 0;
+    return add_special(&m->rules, &m->opt.add_special, e);
 }
 
 /* ---- Learning ---- */
@@ -165,19 +270,26 @@ static int try_format(struct merger *m, struct err *e)
     return rc;
 }
 
-static uint64_t size_min(const struct rules *r)
+/* The number of tokens before the first merge. */
+static uint64_t size_min(const struct merger *m)
 {
-    return 256 + (uint64_t)r->n_special;
+    return (m->opt.init ? model_n_tokens(&m->base) : 256) + (uint64_t)m->rules.n_special;
 }
 
-static int check_sizes(const struct merge_options *o, const struct rules *r, struct err *e)
+static int check_sizes(const struct merger *m, struct err *e)
 {
-    uint64_t min = size_min(r);
-    for (size_t i = 0; i < o->n_sizes; i++)
-        if (o->size[i].n < min)
-            return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
-                           (unsigned long long)o->size[i].n, r->n_special, r->n_special == 1 ? "" : "s",
-                           (unsigned long long)min);
+    const struct merge_options *o = &m->opt;
+    const struct rules *r = &m->rules;
+    const unsigned long long min = size_min(m);
+    for (size_t i = 0; i < o->n_sizes; i++) {
+        const unsigned long long n = o->size[i].n;
+        if (n < min && o->init)
+            return err_set(e, EX_USAGE, "-v %llu: too small; %s has %llu tokens%s", n, o->init, min,
+                           r->n_special ? " with those to add" : "");
+        if (n < min)
+            return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu", n,
+                           r->n_special, r->n_special == 1 ? "" : "s", min);
+    }
     return 0;
 }
 
@@ -195,7 +307,7 @@ static int learn(struct merger *m, struct err *e)
                             .progress = show_progress,
                             .progress_ctx = m};
     size_t n;
-    if (check_sizes(o, r, e) || try_format(m, e))
+    if (check_sizes(m, e) || (o->init ? model_format_check(o->format, &m->base, e) : try_format(m, e)))
         return -1;
     progress_part(&m->progress, "merging", "merges");
     int rc = trainer_run(m->trainer, &lo, &m->merges, &n, e);
@@ -206,16 +318,16 @@ static int learn(struct merger *m, struct err *e)
 
 /* ---- Writing ---- */
 
-/* Appends a line for each merge: the size of the vocabulary, the pair, its count, and the bytes per token, exactly
- * rounded. (The product has at most 117 bits.) */
-static int put_stats(const struct merger *m, const struct model *model, struct buf *out, struct err *e)
+/* Appends a line for each of the n merges: the size of the vocabulary, the pair, its count, and the bytes per token,
+ * exactly rounded. (The product has at most 117 bits.) */
+static int put_stats(const struct merger *m, const struct model *model, size_t n, struct buf *out, struct err *e)
 {
     enum { MICRO = 1000000 };
     const struct train_step *step = trainer_steps(m->trainer);
-    u128 tokens = m->kept.bytes;
-    for (size_t i = 0; i < model->n_merges; i++) {
-        const struct model_token *left = &model->token[model->merge[i].left],
-                                 *right = &model->token[model->merge[i].right];
+    const struct merge *merge = model->merge + model->n_merges - n; /* without those of the base */
+    u128 tokens = m->opt.init ? m->tokens : m->kept.bytes;
+    for (size_t i = 0; i < n; i++) {
+        const struct model_token *left = &model->token[merge[i].left], *right = &model->token[merge[i].right];
         tokens -= step[i].replaced;
         uint64_t ratio = (uint64_t)((2 * m->kept.bytes * MICRO + tokens) / (2 * tokens));
         if (buf_printf(out, e, "%lu\t", (unsigned long)step[i].n_vocab) ||
@@ -228,43 +340,63 @@ static int put_stats(const struct merger *m, const struct model *model, struct b
     return 0;
 }
 
-static int add_stats(const struct merger *m, const struct model *model, struct model_output *to, struct err *e)
+static int add_stats(const struct merger *m, const struct model *model, size_t n, struct model_output *to,
+                     struct err *e)
 {
     struct buf text = {0};
-    int rc = put_stats(m, model, &text, e) ? -1 : model_output_add_file(to, m->opt.stats, buf_str(&text), e);
+    int rc = put_stats(m, model, n, &text, e) ? -1 : model_output_add_file(to, m->opt.stats, buf_str(&text), e);
     buf_free(&text);
     return rc;
 }
 
+/* Makes the model with the first n merges. */
+static int make_model(const struct merger *m, size_t n, struct model *model, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    struct learned learned = {.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
+    learned.special_first =
+        o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
+    return learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ? -1 : 0;
+}
+
+/* Appends the first n merges, their tokens and the new special tokens to the base model. */
+static int extend_base(struct merger *m, size_t n, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    model_truncate(&m->base, &m->base_size);
+    if (model_extend(&m->base, m->merges, n, m->rules.special, m->rules.n_special, e))
+        return -1;
+    m->base.merges_as_strings = o->has_form ? o->merges_as_strings : m->base.merges_as_strings;
+    return model_format_check(o->format, &m->base, e);
+}
+
 /* Writes the model with this vocabulary size under temporary names. */
-static int add_model(const struct merger *m, size_t i, struct model_output *to, struct err *e)
+static int add_model(struct merger *m, size_t i, struct model_output *to, struct err *e)
 {
     const struct merge_options *o = &m->opt;
     const struct merge_size *size = &o->size[i];
     const size_t n = trainer_merges(m->trainer, (uint32_t)size->n);
-    struct learned learned = {.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
-    struct model model;
-    learned.special_first =
-        o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
-    if (n + size_min(&m->rules) < size->n)
+    const uint64_t made = o->init && n ? trainer_steps(m->trainer)[n - 1].n_vocab : size_min(m) + (o->init ? 0 : n);
+    struct model own = {0}, *model = o->init ? &m->base : &own;
+    if (made < size->n)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
-                     o->min_frequency > 1 ? " that occurs often enough" : "",
-                     (unsigned long long)(n + size_min(&m->rules)), (unsigned long long)size->n);
-    if (learned_set_rules(&learned, &m->rules, e) || assign_ids(&model, &learned, o->format, e))
+                     o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)made,
+                     (unsigned long long)size->n);
+    if (o->init ? extend_base(m, n, e) : make_model(m, n, model, e))
         return -1;
     char *path = o->path ? merge_path(o, i, e) : NULL;
-    int rc = (o->path && !path) || (o->stats && size == merge_largest(o) && add_stats(m, &model, to, e)) ||
-                     model_output_add(to, &model, o->format, path, e)
+    int rc = (o->path && !path) || (o->stats && size == merge_largest(o) && add_stats(m, model, n, to, e)) ||
+                     model_output_add(to, model, o->format, path, e)
                  ? -1
                  : 0;
     if (rc == 0 && i == 0) /* what is said about one is true of all */
-        model_remarks(&model, o->format, path, NAME, program_note);
+        model_remarks(model, o->format, path, NAME, program_note);
     free(path);
-    model_free(&model);
+    model_free(&own);
     return rc;
 }
 
-static int write_models(const struct merger *m, struct err *e)
+static int write_models(struct merger *m, struct err *e)
 {
     struct model_output out;
     int rc = model_output_init(&out, m->opt.n_sizes, e);
@@ -311,6 +443,9 @@ static void merger_free(void *ctx)
     sum_reader_free(&m->sum);
     rules_free(&m->rules);
     free(m->merges);
+    pretoken_encoder_free(&m->encoder);
+    id_list_free(&m->ids);
+    model_free(&m->base);
 }
 
 /* ---- The command line ---- */

@@ -103,17 +103,14 @@ static int put_characters(struct buf *out, const struct model *m, struct err *e)
 
 static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
-    size_t tokens = 0, unreached;
+    size_t unreached;
     uint32_t first, longest = 0;
-    for (size_t id = 0; id < m->n_ids; id++) {
-        tokens += m->token[id].p != NULL;
-        if (m->token[id].len > longest)
-            longest = m->token[id].len;
-    }
+    for (size_t id = 0; id < m->n_ids; id++)
+        longest = m->token[id].len > longest ? m->token[id].len : longest;
     if (model_unreached(m, &unreached, &first, e))
         return -1;
     return buf_printf(out, e, "ids: %lu\ntokens: %zu\nid-bytes: %u\nlongest-token: %lu\n", (unsigned long)m->n_ids,
-                      tokens, model_id_bytes(m), (unsigned long)longest) ||
+                      model_n_tokens(m), model_id_bytes(m), (unsigned long)longest) ||
                    (m->by_rank ? buf_put_str(out, "merges: by rank\n", e)
                                : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
                    buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->ignore_merges ? "yes" : "no", unreached)

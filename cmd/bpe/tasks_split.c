@@ -4,6 +4,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/shell_words.h"
+#include "driver/model_words.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 #include "usage/merge_usage.h"
@@ -132,6 +133,8 @@ static int check_train(struct err *e)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (!self.merge.path)
         return err_set(e, EX_USAGE, "missing -o MODEL (the new model); see --help");
+    if (model_words_init(&self.merge, &self.chunk, &of_train[0].words, e))
+        return -1;
     command_mix(&self.common, s, self.files, self.n_files);
     if (command_options_check(&self.common, s, false, self.n_files, e))
         return -1;

@@ -10,6 +10,7 @@
 #include "bpe/front.h"
 
 #include "base/io/fd.h"
+#include "driver/model_words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,6 +97,8 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
+    if (model_words_init(&self.merge, c, self.chunk_words, e))
+        return -1;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
         command_check(merge, NULL, 0, e) || merge_each_output(&self.merge, check_output, NULL, e))
@@ -117,9 +120,8 @@ static const struct option_row rows[] = {
     {0, "only", "FILE", "--only is for bpe-chunk: it completes the counts of another run (see bpe(7))",
      .kind = OPTION_REFUSED},
     {'m', "model", "MODEL",
-     "--model: bpe train learns a new model; for the pattern and special tokens of a model, use bpe-chunk -m MODEL in "
-     "a "
-     "pipeline of your own",
+     "--model: bpe train learns a new model; to extend one, see --init; for its pattern and special tokens only, use "
+     "bpe-chunk -m MODEL in a pipeline of your own",
      .kind = OPTION_REFUSED},
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,

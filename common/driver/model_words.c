@@ -1,8 +1,6 @@
 /* model_words.c - see model_words.h. */
 #include "driver/model_words.h"
 
-#include "usage/chunk_usage.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -59,4 +57,13 @@ const char *model_words_first_of_encode(const struct option_words *from)
             return from->at[i];
     }
     return NULL;
+}
+
+int model_words_init(const struct merge_options *merge, struct chunk_options *chunk, struct option_words *to,
+                     struct err *e)
+{
+    if (!merge->init)
+        return 0;
+    chunk->model = merge->init;
+    return option_words_add(to, e, "--model=%s", chunk->model);
 }

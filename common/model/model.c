@@ -82,6 +82,14 @@ int model_index(struct model *m, struct err *e)
     return 0;
 }
 
+size_t model_n_tokens(const struct model *m)
+{
+    size_t n = 0;
+    for (uint32_t id = 0; id < m->n_ids; id++)
+        n += m->token[id].p != NULL;
+    return n;
+}
+
 static int compare_id(const void *id, const void *special)
 {
     uint32_t a = *(const uint32_t *)id, b = ((const struct model_special *)special)->id;

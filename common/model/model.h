@@ -124,6 +124,9 @@ static inline uint32_t model_find(const struct model *m, const unsigned char *p,
 /* The same for the text of a special token that is `whole`. */
 uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n);
 
+/* The number of tokens; ids without a token do not count. */
+size_t model_n_tokens(const struct model *m);
+
 /* The added token with this id; NULL: none. */
 const struct model_special *model_special(const struct model *m, uint32_t id);
 

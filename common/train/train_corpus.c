@@ -80,14 +80,8 @@ static void set_weights(struct corpus *c, const struct train_pretokens *all)
     }
 }
 
-/* The count of a byte pair, and the number of its positions. */
-struct pair_sum {
-    uint64_t weight;
-    size_t n;
-};
-
-/* Writes the pretokens into the slots, each after the last one of its class, and adds up their byte pairs in sum[left
- * << 8 | right]. */
+/* Writes pretokens of bytes into the slots, each after the last one of its class, and adds up their byte pairs in
+ * sum[left << 8 | right]. */
 static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
                    struct err *e)
 {
@@ -99,12 +93,10 @@ static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t
         k->at += w.len + 1;
         for (size_t j = 0; j < w.len; j++)
             slot_set(c, start + j, byte[w.p[j]], c->wide);
-        if (c->text)
-            memcpy(c->text + start, w.p, w.len);
+        for (size_t j = 0; c->text && j < w.len; j++)
+            c->text[start + j] = c->rank[w.p[j]];
         for (size_t j = 0; j + 1 < w.len; j++) {
-            struct pair_sum *s = &sum[w.p[j] << 8 | w.p[j + 1]];
-            s->n++;
-            if (__builtin_add_overflow(s->weight, w.count, &s->weight))
+            if (pair_sum_add(&sum[w.p[j] << 8 | w.p[j + 1]], w.count))
                 return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
                                w.p[j], w.p[j + 1]);
         }
@@ -131,17 +123,6 @@ static int set_windows(struct corpus *c, uint32_t max, struct err *e)
     return 0;
 }
 
-/* Puts the byte pairs into the table, without lists. */
-static int first_pairs(struct corpus *c, const uint32_t byte[256], const struct pair_sum *sum, struct err *e)
-{
-    for (unsigned i = 0; i < 65536; i++)
-        if (sum[i].weight >= c->pairs.floor &&
-            pairs_put(&c->pairs, (struct pair){pair_key(byte[i >> 8], byte[i & 255]), sum[i].weight, NULL, sum[i].n},
-                      e))
-            return -1;
-    return 0;
-}
-
 /* ---- The bytes of symbols, for ties by bytes ---- */
 
 static int symbol_bytes_compare(const struct corpus *c, uint32_t x, uint32_t y)
@@ -154,38 +135,55 @@ static int symbol_bytes_compare(const struct corpus *c, uint32_t x, uint32_t y)
     return d ? d : (nx > ny) - (nx < ny);
 }
 
-/* The pair with the greater bytes first. Different symbols have different bytes. */
-static bool greater_bytes(const void *ctx, uint64_t x, uint64_t y)
+/* Different symbols have different bytes. */
+static int pair_bytes_compare(const struct corpus *c, uint64_t x, uint64_t y)
 {
-    int d = pair_left(x) == pair_left(y) ? 0 : symbol_bytes_compare(ctx, pair_left(x), pair_left(y));
+    int d = pair_left(x) == pair_left(y) ? 0 : symbol_bytes_compare(c, pair_left(x), pair_left(y));
     if (d == 0)
-        d = pair_right(x) == pair_right(y) ? 0 : symbol_bytes_compare(ctx, pair_right(x), pair_right(y));
-    return d > 0;
+        d = pair_right(x) == pair_right(y) ? 0 : symbol_bytes_compare(c, pair_right(x), pair_right(y));
+    return d;
 }
 
-void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len)
+static bool greater_bytes(const void *c, uint64_t x, uint64_t y)
 {
-    uint64_t head = 0;
-    for (uint32_t i = 0; i < 8; i++)
-        head = head << 8 | (i < len ? p[i] : 0);
-    c->symbol_bytes[symbol] = (struct symbol_bytes){head, p};
+    return pair_bytes_compare(c, x, y) > 0;
+}
+
+static bool smaller_bytes(const void *c, uint64_t x, uint64_t y)
+{
+    return pair_bytes_compare(c, x, y) < 0;
 }
 
 /* ---- Setting up ---- */
 
-/* Allocates the arrays, once the layout is known. */
-static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err *e)
+/* Makes the memory of the pretokens available for lists: the kernel need not clear it again. */
+static int reuse(struct corpus *c, struct train_pretokens *all, struct err *e)
 {
+    void *p;
+    for (size_t size; (p = train_pretokens_take(all, &size));) {
+        if (positions_own(&c->positions, p, size, e))
+            return -1;
+        positions_release(&c->positions, p, size / sizeof(uint32_t));
+    }
+    train_pretokens_free(all);
+    return 0;
+}
+
+/* Allocates the arrays, once the layout is known. */
+static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
+{
+    const uint32_t n_symbols = o->n_symbols;
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_zeroed(size);
     c->slot_size = size;
     c->weight = malloc(n_blocks * sizeof *c->weight);
-    if (by_bytes) {
+    if (o->order) {
+        memcpy(c->rank, o->order, sizeof c->rank);
         c->text = malloc(c->n_slots);
         c->symbol_bytes = malloc(n * sizeof *c->symbol_bytes);
     }
-    if (!c->slot || !c->weight || (by_bytes && !(c->text && c->symbol_bytes)))
+    if (!c->slot || !c->weight || (o->order && !(c->text && c->symbol_bytes)))
         return err_mem(e, "the pretokens", size);
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
@@ -197,42 +195,50 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     return 0;
 }
 
-int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
+/* Lays out pretokens of bytes. */
+static int init_bytes(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
-    static unsigned char bytes[256];
-    *c = (struct corpus){
-        .byte = o->byte, .n_symbols = o->n_symbols, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
-    for (unsigned i = 0; i < N_BYTES; i++)
-        c->wide |= o->byte[i] > UINT16_MAX;
-    c->shift = pick_shift(all);
-    c->n_slots = place(all, c->shift);
-    c->positions.chunk_size = MIN_CHUNK + all->pairs / 64;
-    if (pairs_init(&c->pairs, o->floor, o->by_bytes ? greater_bytes : NULL, c, e) ||
-        alloc(c, o->n_symbols, o->by_bytes, e))
-        return -1;
-    symbol_new(c, 0, 0);
     for (unsigned i = 0; i < 256; i++) {
         symbol_new(c, o->byte[i], 1);
-        bytes[i] = (unsigned char)i;
         if (c->symbol_bytes)
-            symbol_set_bytes(c, o->byte[i], &bytes[i], 1);
+            symbol_set_bytes(c, o->byte[i], &c->rank[i], 1);
     }
     struct pair_sum *sum = calloc(65536, sizeof *sum);
     if (!sum)
         return err_mem(e, "counting pairs", 65536 * sizeof *sum);
-    set_weights(c, all);
-    int status = lay_out(c, all, o->byte, sum, e) || set_windows(c, o->window ? o->window : UINT32_MAX, e) ? -1 : 0;
-    void *p;
-    for (size_t size; !status && (p = train_pretokens_take(all, &size));) { /* reused: the kernel need not clear it */
-        status = positions_own(&c->positions, p, size, e);
-        if (!status)
-            positions_release(&c->positions, p, size / sizeof(uint32_t));
-    }
-    train_pretokens_free(all);
-    if (!status)
-        status = first_pairs(c, o->byte, sum, e);
+    int status = lay_out(c, all, o->byte, sum, e) || set_windows(c, o->window ? o->window : UINT32_MAX, e) ||
+                         reuse(c, all, e) || corpus_put_byte_pairs(c, sum, e)
+                     ? -1
+                     : 0;
     free(sum);
     return status;
+}
+
+/* Lays out pretokens of symbols. */
+static int init_symbols(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
+{
+    corpus_lay_out_symbols(c, all, o->token);
+    return set_windows(c, o->window ? o->window : UINT32_MAX, e) || reuse(c, all, e) || corpus_first_symbol_pairs(c, e)
+               ? -1
+               : 0;
+}
+
+int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
+{
+    *c = (struct corpus){
+        .byte = o->byte, .n_symbols = o->n_symbols, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
+    for (unsigned i = 0; o->byte && i < N_BYTES; i++)
+        c->wide |= o->byte[i] > UINT16_MAX;
+    c->wide |= o->token && o->n_symbols > UINT16_MAX;
+    c->shift = pick_shift(all);
+    c->n_slots = place(all, c->shift);
+    c->positions.chunk_size = MIN_CHUNK + all->pairs / 64;
+    pair_before *before = !o->order ? NULL : o->greatest ? greater_bytes : smaller_bytes;
+    if (pairs_init(&c->pairs, o->floor, before, c, e) || alloc(c, o, e))
+        return -1;
+    symbol_new(c, 0, 0);
+    set_weights(c, all);
+    return o->token ? init_symbols(c, all, o, e) : init_bytes(c, all, o, e);
 }
 
 void corpus_free(struct corpus *c)

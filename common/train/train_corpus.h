@@ -2,6 +2,7 @@
 #ifndef BPE_TRAIN_TRAIN_CORPUS_H
 #define BPE_TRAIN_TRAIN_CORPUS_H
 
+#include "model/token_index.h"
 #include "train/train_pairs.h"
 #include "train/train_positions.h"
 #include "train/train_pretokens.h"
@@ -22,8 +23,8 @@ struct found {
 
 /* The bytes of a symbol, if ties are decided by bytes. */
 struct symbol_bytes {
-    uint64_t head;          /* its first 8 bytes, big-endian, padded with zeros */
-    const unsigned char *p; /* all its bytes: len[symbol] of them; borrowed from text or a static table */
+    uint64_t head;          /* the ranks of its first 8 bytes, big-endian, padded with zeros */
+    const unsigned char *p; /* the ranks of all its bytes: len[symbol] of them; borrowed from text or a table */
 };
 
 /* The caller numbers symbols from 1, in any order; 0 separates pretokens. */
@@ -48,16 +49,22 @@ struct corpus {
     size_t found_cap;
     struct pairs pairs;
     struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes */
-    unsigned char *text;               /* with symbol_bytes: the bytes, one per slot */
+    unsigned char *text;               /* with symbol_bytes: the ranks of the bytes, one per slot */
+    unsigned char rank[256];           /* with symbol_bytes: the rank of each byte */
 };
 
 struct corpus_opts {
     uint32_t n_symbols;   /* upper bound: symbols are 1 .. n_symbols */
-    const uint32_t *byte; /* [256]: the symbol of each byte; borrowed until corpus_free */
-    uint64_t max_len;     /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
-    uint64_t floor;       /* > 0: pairs with a lower count need not be found */
-    uint32_t window;      /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
-    bool by_bytes; /* on ties, the greatest (left bytes, right bytes) first, instead of the smallest (left, right) */
+    const uint32_t *byte; /* [256]: the symbol of each byte; borrowed until corpus_free. NULL: with `token`, the
+                             characters of the text are not bytes */
+    const struct model_token *token; /* the pretokens are symbols, and symbol s + 1 has the bytes of token[s]; borrowed
+                                        during the call. NULL: the pretokens are bytes */
+    uint64_t max_len; /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
+    uint64_t floor;   /* > 0: pairs with a lower count need not be found */
+    uint32_t window;  /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
+    const unsigned char *order; /* on ties, the strings (left, right) decide, with their bytes compared in this order:
+                                   order[byte] is its rank; borrowed. NULL: the smallest pair of symbols is first */
+    bool greatest;              /* with order: the greatest pair of strings is first, not the smallest */
 };
 
 /* Lays the pretokens out and counts their pairs. They must be classified. They are *taken* and freed as early as
@@ -72,5 +79,21 @@ void corpus_free(struct corpus *c);
  * a byte. *replaced: the weight of the occurrences that were replaced; if they overlapped, as in "aaa", less than the
  * count of the pair. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
+
+/* Whether slots held this symbol. */
+static inline bool corpus_holds(const struct corpus *c, uint32_t symbol)
+{
+    return c->len[symbol] != 0;
+}
+
+/* Sets the floor to 1 and counts all pairs anew, if the corpus was laid out from symbols. */
+int corpus_recount(struct corpus *c, struct err *e);
+
+/* Releases the list of a pair from pairs_pop: it has been merged, or never will be. */
+static inline void corpus_skip(struct corpus *c, const struct pair *top)
+{
+    if (top->at)
+        positions_release(&c->positions, top->at, top->n);
+}
 
 #endif

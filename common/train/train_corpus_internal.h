@@ -58,9 +58,40 @@ static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
 }
 
 /* Sets the bytes of a symbol, if they decide ties. p is borrowed until corpus_free. */
-void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len);
+static inline void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len)
+{
+    uint64_t head = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        head = head << 8 | (i < len ? p[i] : 0);
+    c->symbol_bytes[symbol] = (struct symbol_bytes){head, p};
+}
 
-/* ---- Lists of the byte pairs: train_lists.c ---- */
+/* ---- Pairs ---- */
+
+/* Whether a pair must not be merged, because the token would be too long. */
+static inline bool is_too_long(const struct corpus *c, uint64_t key)
+{
+    uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
+    return c->max_len && len > 2 && len >= c->max_len;
+}
+
+/* ---- The byte pairs, and their lists: train_lists.c ---- */
+
+/* The count of a byte pair, and the number of its positions. */
+struct pair_sum {
+    uint64_t weight;
+    size_t n;
+};
+
+/* Counts one occurrence. true: the count does not fit. */
+static inline bool pair_sum_add(struct pair_sum *s, uint64_t weight)
+{
+    s->n++;
+    return __builtin_add_overflow(s->weight, weight, &s->weight);
+}
+
+/* Puts the byte pairs into the table, without lists; sum is indexed by left * N_BYTES + right. -1: out of memory. */
+int corpus_put_byte_pairs(struct corpus *c, const struct pair_sum *sum, struct err *e);
 
 /* Whether a byte pair that occurs n times is dense: it has no list and is found by scanning all slots. */
 static inline bool is_dense(const struct corpus *c, size_t n)
@@ -71,5 +102,13 @@ static inline bool is_dense(const struct corpus *c, size_t n)
 /* Makes lists for all byte pairs, or only for those that will be merged soon. count is that of the pair to be merged
  * now, which gets a list. -1: out of memory. */
 int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e);
+
+/* ---- Pretokens of symbols: train_symbols.c ---- */
+
+/* Writes them into the slots. */
+void corpus_lay_out_symbols(struct corpus *c, struct train_pretokens *all, const struct model_token *token);
+
+/* Puts their pairs into the table, with lists. -1: out of memory, or a count above 2^64-1 (EX_DATAERR). */
+int corpus_first_symbol_pairs(struct corpus *c, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* train_lists.c - see train_corpus_internal.h: the lists of positions of the byte pairs.
+/* train_lists.c - see train_corpus_internal.h: the byte pairs, and the lists of their positions.
  *
  * Byte pairs are in the text from the beginning, but they get their lists late, when many of their occurrences are
  * gone. When the first pair that is not dense is merged, this pair and those that will be merged soon get their lists;
@@ -19,6 +19,17 @@ enum {
  * item. (All of them fit into the second-level cache; struct side would be four times as large.) The index in the array
  * is left * (N_BYTES + 1) + right, each a byte, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
+
+int corpus_put_byte_pairs(struct corpus *c, const struct pair_sum *sum, struct err *e)
+{
+    for (unsigned i = 0; i < N_BYTES * N_BYTES; i++) {
+        const uint64_t key = pair_key(c->byte[i / N_BYTES], c->byte[i % N_BYTES]);
+        if (sum[i].weight >= c->pairs.floor &&
+            pairs_put(&c->pairs, (struct pair){key, sum[i].weight, NULL, sum[i].n}, e))
+            return -1;
+    }
+    return 0;
+}
 
 /* Allocates the lists of the byte pairs that are not dense and have a count of at least `min`; made: their indexes in
  * `to`. Returns their number; -1: out of memory. */

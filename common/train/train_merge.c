@@ -43,8 +43,7 @@ static int widen(struct corpus *c, struct err *e)
 /* Adds a new pair to the table and sets where its positions are written, unless it will never be merged. */
 static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struct side *s, struct err *e)
 {
-    uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
-    if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
+    if (weight < c->pairs.floor || is_too_long(c, key))
         return 0;
     n += n_borders(c);
     uint32_t *at = positions_new(&c->positions, n, e);
@@ -313,8 +312,7 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64
         c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
     for (size_t i = 0; i < f.n_right; i++)
         c->right[c->seen_right[i]] = (struct side){.out = &c->never_read};
-    if (top->at)
-        positions_release(&c->positions, top->at, top->n);
+    corpus_skip(c, top);
     return status;
 }
 

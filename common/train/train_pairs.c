@@ -59,14 +59,11 @@ static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
     return 0;
 }
 
-/* Drops the pairs whose count fell below the floor, and doubles the table if that does not free enough slots. */
-static int grow(struct pairs *ps, struct err *e)
+/* Moves the pairs whose count has not fallen below the floor to a table of this size. */
+static int move(struct pairs *ps, size_t cap, size_t kept, struct err *e)
 {
     const struct pairs old = *ps;
-    size_t kept = 0;
-    for (size_t i = 0; i < old.cap; i++)
-        kept += old.slot[i].key && old.slot[i].count >= ps->floor;
-    if (alloc_table(ps, kept * 4 > old.cap ? old.cap * 2 : old.cap, e)) {
+    if (alloc_table(ps, cap, e)) {
         *ps = old;
         return -1;
     }
@@ -79,6 +76,30 @@ static int grow(struct pairs *ps, struct err *e)
         }
     free_table(old.slot, old.list, old.cap);
     return 0;
+}
+
+static size_t count_kept(const struct pairs *ps)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ps->cap; i++)
+        kept += ps->slot[i].key && ps->slot[i].count >= ps->floor;
+    return kept;
+}
+
+/* Drops the pairs whose count fell below the floor, and doubles the table if that does not free enough slots. */
+static int grow(struct pairs *ps, struct err *e)
+{
+    const size_t kept = count_kept(ps);
+    return move(ps, kept * 4 > ps->cap ? ps->cap * 2 : ps->cap, kept, e);
+}
+
+int pairs_prune(struct pairs *ps, struct err *e)
+{
+    const size_t kept = count_kept(ps);
+    size_t cap = FIRST_CAP;
+    while (cap < 4 * kept)
+        cap *= 2;
+    return move(ps, cap, kept, e);
 }
 
 uint64_t *pairs_get(const struct pairs *ps, uint64_t key)
@@ -129,10 +150,8 @@ static unsigned bucket_of(const struct pairs *ps, uint64_t count)
     return count == ps->last ? 0 : 64 - (unsigned)__builtin_clzll(count ^ ps->last);
 }
 
-/* Appends a pair to bucket i; for bucket 0, the caller must then restore the heap. */
-static int append(struct pairs *ps, unsigned i, struct pair_count p, struct err *e)
+static int append(struct train_bucket *b, struct pair_count p, struct err *e)
 {
-    struct train_bucket *b = &ps->bucket[i];
     if (b->n == b->cap && array_grow(&b->item, &b->cap, b->n + 1, sizeof *b->item, "the queue of pairs", e))
         return -1;
     b->item[b->n++] = p;
@@ -142,7 +161,7 @@ static int append(struct pairs *ps, unsigned i, struct pair_count p, struct err 
 static int enqueue(struct pairs *ps, struct pair_count p, struct err *e)
 {
     unsigned i = bucket_of(ps, p.count);
-    if (append(ps, i, p, e))
+    if (append(&ps->bucket[i], p, e))
         return -1;
     if (i == 0)
         sift_up(ps, ps->bucket[0].n - 1);
@@ -167,7 +186,7 @@ static int order(struct pairs *ps, struct err *e)
         struct pair_count p = {b->item[i].key, count_now(ps, b->item[i].key)};
         if (p.count == ps->last)
             b->item[n++] = p;
-        else if (p.count && append(ps, bucket_of(ps, p.count), p, e))
+        else if (p.count && append(&ps->bucket[bucket_of(ps, p.count)], p, e))
             return -1;
     }
     b->n = n;
@@ -189,7 +208,7 @@ static int refill(struct pairs *ps, struct err *e)
     for (size_t k = 0; k < b->n; k++)
         ps->last = b->item[k].count > ps->last ? b->item[k].count : ps->last;
     for (size_t k = 0; k < b->n; k++)
-        if (append(ps, bucket_of(ps, b->item[k].count), b->item[k], e))
+        if (append(&ps->bucket[bucket_of(ps, b->item[k].count)], b->item[k], e))
             return -1;
     b->n = 0;
     if (b->cap > KEEP) {
@@ -232,6 +251,25 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
     return 0;
 }
 
+int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e)
+{
+    if (ps->n * 2 >= ps->cap && grow(ps, e))
+        return -1;
+    const size_t i = probe(ps, key);
+    struct pair_count *p = &ps->slot[i];
+    ps->list[i].n++;
+    ps->n += p->key == 0;
+    p->key = key;
+    if (__builtin_add_overflow(p->count, weight, &p->count))
+        return err_set(e, EX_DATAERR, "a pair of tokens occurs more than 2^64-1 times");
+    return 0;
+}
+
+int pairs_queue(struct pairs *ps, uint64_t key, struct err *e)
+{
+    return enqueue(ps, (struct pair_count){key, *pairs_get(ps, key)}, e);
+}
+
 /* Prefetches what the next pops will read: the positions of the next pair, and the table slots of the two after it.
  * (Worth 8 % at 128,000 merges; also prefetching the text slots at these positions, another 1 %.) */
 static void prefetch_next(const struct pairs *ps)
@@ -265,7 +303,7 @@ int pairs_pop(struct pairs *ps, struct pair *top, struct err *e)
                 prefetch_next(ps);
                 return 1;
             }
-            if (count && append(ps, bucket_of(ps, count), (struct pair_count){key, count}, e))
+            if (count && append(&ps->bucket[bucket_of(ps, count)], (struct pair_count){key, count}, e))
                 return -1;
         }
         int filled = refill(ps, e);

@@ -45,7 +45,8 @@ struct pairs {
     uint64_t secret;
     struct train_bucket bucket[65]; /* the queue; see train_pairs.c */
     uint64_t last;
-    uint64_t floor;      /* pairs with a lower count are never looked up again */
+    uint64_t floor; /* pairs with a lower count are never looked up again. 0 while the first pairs are counted: all are
+                       kept */
     pair_before *before; /* NULL: the smaller key first */
     const void *ctx;
 };
@@ -70,14 +71,22 @@ static inline uint32_t pair_right(uint64_t key)
 int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
 void pairs_free(struct pairs *ps);
 
-/* The count of a pair, or NULL. The pointer holds until the next put; the count may be lowered through it, never
- * raised.
- */
+/* The count of a pair, or NULL. The pointer holds until the next put or add; the count may be lowered through it, never
+ * raised. */
 uint64_t *pairs_get(const struct pairs *ps, uint64_t key);
 void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */
 
 /* Adds a pair that is not in the table, with a count of at least the floor. */
 int pairs_put(struct pairs *ps, struct pair p, struct err *e);
+
+/* For counting the first pairs, while the floor is 0: adds to the count of a pair, and 1 to the number of its
+ * positions. The pair is put into the table if it is not there. pairs_queue puts it into the queue, once its count is
+ * complete. -1: out of memory, or a count above 2^64-1 (EX_DATAERR). */
+int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e);
+int pairs_queue(struct pairs *ps, uint64_t key, struct err *e);
+
+/* Removes the pairs below the floor from the table. -1: out of memory. */
+int pairs_prune(struct pairs *ps, struct err *e);
 
 /* The list of the pair with this count in the table. */
 static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)

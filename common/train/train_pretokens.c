@@ -49,7 +49,7 @@ static int reserve(struct train_pretokens *all, size_t len, struct err *e)
 
 /* Counts a pretoken in its class. Until train_pretokens_classify, each pretoken with a large count has its own class.
  */
-static int put_class(struct train_pretokens *all, uint64_t count, size_t len, struct err *e)
+static int put_class(struct train_pretokens *all, uint64_t count, uint64_t slots, struct err *e)
 {
     if (!all->small && !(all->small = calloc(SMALL, sizeof *all->small)))
         return err_mem(e, "the counts of pretokens", SMALL * sizeof *all->small);
@@ -64,28 +64,34 @@ static int put_class(struct train_pretokens *all, uint64_t count, size_t len, st
             all->small[count] = i;
     }
     all->class[i - 1].n++;
-    all->class[i - 1].slots += len + 1;
+    all->class[i - 1].slots += slots + 1;
+    return 0;
+}
+
+int train_pretokens_add_symbols(struct train_pretokens *all, const unsigned char *p, size_t len, size_t n,
+                                uint64_t slots, uint64_t count, struct err *e)
+{
+    if (__builtin_add_overflow(all->total, count, &all->total))
+        return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
+    if (n < 2)
+        return 0;
+    if (slots > TRAIN_LEN_MAX)
+        return err_set(e, EX_DATAERR,
+                       "a pretoken has %llu bytes, and at most %lu can be merged: count with a pattern that splits it",
+                       (unsigned long long)slots, (unsigned long)TRAIN_LEN_MAX);
+    if (reserve(all, len, e) || put_class(all, count, slots, e))
+        return -1;
+    unsigned char *to = all->last->bytes + all->last->len;
+    all->last->len = (size_t)(pretoken_put(to, &(struct pretoken){p, len, count}) - all->last->bytes);
+    all->n++;
+    all->slots = (all->n > 1 ? all->slots : 1) + slots + 1;
+    all->pairs += n - 1;
     return 0;
 }
 
 int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
-    if (__builtin_add_overflow(all->total, count, &all->total))
-        return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
-    if (len < 2)
-        return 0;
-    if (len > TRAIN_LEN_MAX)
-        return err_set(e, EX_DATAERR,
-                       "a pretoken has %zu bytes, and at most %lu can be merged: count with a pattern that splits it",
-                       len, (unsigned long)TRAIN_LEN_MAX);
-    if (reserve(all, len, e) || put_class(all, count, len, e))
-        return -1;
-    unsigned char *to = all->last->bytes + all->last->len;
-    all->last->len = (size_t)(pretoken_put(to, &(struct pretoken){p, len, count}) - all->last->bytes);
-    all->n++;
-    all->slots = (all->n > 1 ? all->slots : 1) + len + 1;
-    all->pairs += len - 1;
-    return 0;
+    return train_pretokens_add_symbols(all, p, len, len, len, count, e);
 }
 
 bool train_pretokens_next(const struct train_pretokens *all, struct train_pretokens_cursor *c, struct pretoken *w)

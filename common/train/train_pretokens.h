@@ -32,15 +32,19 @@ struct train_pretokens {
     size_t *small; /* by count: index of its class + 1, or 0 */
     uint64_t n;
     uint64_t slots; /* one for each byte, one before each pretoken and one at the end */
-    uint64_t pairs; /* adjacent pairs of bytes */
+    uint64_t pairs; /* adjacent pairs of bytes, or of symbols */
     uint64_t total; /* sum of all counts */
 };
 
-#define TRAIN_LEN_MAX (UINT32_MAX - 1) /* bytes of a pretoken; see train_corpus.c about windows */
+#define TRAIN_LEN_MAX (UINT32_MAX - 1) /* slots of a pretoken; see train_corpus.c about windows */
 
 /* Adds a pretoken, which is *copied*. If it has fewer than two bytes, it has no pair and only its count is added. -1:
  * out of memory, a sum that does not fit, or a pretoken of more than TRAIN_LEN_MAX bytes (EX_DATAERR). */
 int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+
+/* Adds a pretoken as symbols, n varints at p[0 .. len), which take this many slots. */
+int train_pretokens_add_symbols(struct train_pretokens *all, const unsigned char *p, size_t len, size_t n,
+                                uint64_t slots, uint64_t count, struct err *e);
 
 /* Iterates over the pretokens in the order in which they were added. Zeroed: before the first. */
 struct train_pretokens_cursor {
@@ -59,8 +63,7 @@ struct train_pretokens_class *train_pretokens_class_of(const struct train_pretok
 
 /* Sets *bound (>= 1) to a count that the most frequent pair reaches before each of the first n merges, provided that
  * every pair inside a pretoken of two bytes or of fewer than max_len bytes (max_len 0: inside any pretoken) may be
- * merged. Call it after train_pretokens_classify.
- */
+ * merged. (For pretokens of symbols it is only an estimate.) Call it after train_pretokens_classify. */
 int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
                           struct err *e);
 

@@ -12,11 +12,17 @@
  * the part follow from its bytes, and so does the merge that completes it. Therefore symbol numbers and strings
  * correspond one to one, even when a merge takes the number of a special token with the same text, and a pair that was
  * merged never reappears.
+ *
+ * All of this also holds when a model is extended, because encoding, too, merges the inside of such a part as if it
+ * stood alone. The merges may then make tokens of the model, but none that the text has held before. The symbol of a
+ * token is its id plus 1, and extension.h decides which token a merge makes.
  */
 #include "train/trainer.h"
 
 #include "base/sys/buf.h"
+#include "base/sys/bytes.h"
 #include "pretok/byte_level.h"
+#include "train/extension.h"
 #include "train/train_corpus.h"
 #include "train/train_pretokens.h"
 
@@ -38,6 +44,11 @@ struct reserved {
 
 struct trainer {
     struct train_opts o;
+    bool extends;
+    struct extension extension; /* if extends */
+    struct buf symbols;         /* working memory */
+    uint64_t *barred;           /* the same: the pairs that may not be merged */
+    size_t n_barred, barred_cap;
     struct train_pretokens pretokens;
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
@@ -190,6 +201,28 @@ static uint64_t merges_at_most(const struct trainer *l)
     return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
+/* Sets the order of bytes by which strings are compared, for the tie rules that do so. Returns whether there is one.
+ * spelled: tokens are spelled as bytes are in tokenizer.json, and not as characters, whose order is that of UTF-8. */
+static bool byte_ranks(enum train_tie tie, bool spelled, unsigned char rank[256])
+{
+    unsigned char order[256];
+    byte_level_order(order);
+    for (unsigned i = 0; i < 256; i++)
+        rank[spelled && tie != TRAIN_LEX ? order[i] : i] = (unsigned char)i;
+    return tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+}
+
+static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
+{
+    unsigned char rank[256];
+    co->max_len = l->o.max_token_len;
+    co->window = l->o.window;
+    const bool spelled = !l->extends || !model_of_characters(l->extension.base);
+    co->order = byte_ranks(l->o.tie, spelled, rank) ? rank : NULL;
+    co->greatest = l->o.tie != TRAIN_SMALLEST;
+    return corpus_init(&l->corpus, &l->pretokens, co, e);
+}
+
 /* Lays out the pretokens. This needs an upper bound on the number of merges. */
 static int prepare(struct trainer *l, struct err *e)
 {
@@ -202,27 +235,93 @@ static int prepare(struct trainer *l, struct err *e)
     struct corpus_opts co = {
         .n_symbols = l->n_symbols + (uint32_t)at_most,
         .byte = l->byte,
-        .max_len = l->o.max_token_len,
         .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
-        .window = l->o.window,
-        .by_bytes = l->o.tie == TRAIN_LEX,
     };
-    return corpus_init(&l->corpus, &l->pretokens, &co, e);
+    return lay_out(l, &co, e);
 }
 
-static int one_merge(struct trainer *l, struct pair *top, struct err *e)
+/* Adds a merge, after its token; corpus_merge sets its `replaced`. */
+static int add_merge(struct trainer *l, struct merge m, uint64_t count, struct err *e)
 {
     if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e) ||
         array_grow(&l->steps, &l->steps_cap, l->n + 1, sizeof *l->steps, "the merges", e))
         return -1;
+    l->steps[l->n] = (struct train_step){.count = count, .n_vocab = (uint32_t)l->n_vocab};
+    l->merges[l->n++] = m;
+    return 0;
+}
+
+static int one_merge(struct trainer *l, struct pair *top, struct err *e)
+{
     uint32_t z = merged_symbol(l, top->key);
     if (name_symbol(l, z, 256 + l->n, e))
         return -1;
-    struct train_step *step = &l->steps[l->n];
-    *step = (struct train_step){.count = top->count, .n_vocab = (uint32_t)l->n_vocab};
-    l->merges[l->n] = (struct merge){pair_left(top->key), pair_right(top->key), 256 + (uint32_t)l->n};
-    l->n++;
-    return corpus_merge(&l->corpus, top, z, &step->replaced, e);
+    const struct merge m = {pair_left(top->key), pair_right(top->key), 256 + (uint32_t)l->n};
+    return add_merge(l, m, top->count, e) || corpus_merge(&l->corpus, top, z, &l->steps[l->n - 1].replaced, e) ? -1 : 0;
+}
+
+/* ---- extending a model ---- */
+
+static bool is_barred(const struct trainer *l, uint64_t key)
+{
+    for (size_t i = 0; i < l->n_barred; i++)
+        if (l->barred[i] == key)
+            return true;
+    return false;
+}
+
+/* As pairs_pop. The bound on counts is only an estimate, because merges need not make new tokens. So when no pair is
+ * left above it, all pairs are counted again. */
+static int pop_extension(struct trainer *l, struct pair *top, struct err *e)
+{
+    const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
+    int popped = pairs_pop(&l->corpus.pairs, top, e);
+    if (popped == 0 && l->corpus.pairs.floor > least)
+        popped = corpus_recount(&l->corpus, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
+    return popped;
+}
+
+/* Merges a pair, unless it may not be merged. A merge that makes no new token also changes the text; it is listed
+ * unless the model has it. */
+static int one_extension(struct trainer *l, struct pair *top, struct err *e)
+{
+    const uint32_t left = pair_left(top->key) - 1, right = pair_right(top->key) - 1;
+    uint32_t id;
+    int kind = is_barred(l, top->key) ? EXTENSION_BARRED : extension_merge(&l->extension, left, right, &id, e);
+    if (kind < 0)
+        return -1;
+    if (kind == EXTENSION_BARRED) {
+        corpus_skip(&l->corpus, top);
+        if (array_grow(&l->barred, &l->barred_cap, l->n_barred + 1, sizeof *l->barred, "the pairs", e))
+            return -1;
+        l->barred[l->n_barred++] = top->key;
+        return 0;
+    }
+    uint64_t replaced;
+    l->n_vocab += kind == EXTENSION_NEW;
+    assert(!corpus_holds(&l->corpus, id + 1));
+    if ((kind != EXTENSION_KNOWN && add_merge(l, (struct merge){left, right, id}, top->count, e)) ||
+        corpus_merge(&l->corpus, top, id + 1, &replaced, e))
+        return -1;
+    l->steps[l->n - 1].replaced += replaced; /* a merge of the model can act again only after a new one */
+    return 0;
+}
+
+static int prepare_extension(struct trainer *l, uint64_t goal, struct err *e)
+{
+    const uint64_t n_symbols = l->extension.n + goal;
+    if (n_symbols > UINT32_MAX - 1)
+        return err_set(e, EX_USAGE, "a vocabulary of %llu tokens is too large", (unsigned long long)n_symbols);
+    const struct model *base = l->extension.base;
+    struct corpus_opts co = {.n_symbols = (uint32_t)n_symbols, .token = l->extension.token};
+    for (unsigned i = 0; i < 256 && !model_of_characters(base); i++)
+        l->byte[i] = base->byte_id[i] + 1;
+    co.byte = model_of_characters(base) ? NULL : l->byte;
+    train_pretokens_classify(&l->pretokens);
+    if (train_pretokens_bound(&l->pretokens, goal, l->o.max_token_len, &co.floor, e))
+        return -1;
+    co.floor = co.floor > l->o.min_frequency ? co.floor : l->o.min_frequency;
+    return lay_out(l, &co, e);
 }
 
 /* ---- the interface ---- */
@@ -241,6 +340,9 @@ void trainer_free(struct trainer *l)
         return;
     train_pretokens_free(&l->pretokens);
     corpus_free(&l->corpus);
+    extension_free(&l->extension);
+    buf_free(&l->symbols);
+    free(l->barred);
     HASH_CLEAR(hh, l->reserved);
     free(l->reserved_room);
     free(l->text);
@@ -254,6 +356,35 @@ void trainer_free(struct trainer *l)
 int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
     return train_pretokens_add(&l->pretokens, p, len, count, e);
+}
+
+int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
+{
+    l->extends = true;
+    return extension_init(&l->extension, base, e);
+}
+
+int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e)
+{
+    const struct extension *x = &l->extension;
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t slots = 0;
+        size_t len = 0;
+        if (x->inert[id[i]]) {
+            end = i + 1;
+            continue;
+        }
+        l->symbols.len = 0;
+        if (buf_reserve(&l->symbols, (n - i) * VARINT_MAX, e))
+            return -1;
+        for (end = i; end < n && !x->inert[id[end]]; end++) {
+            len += varint_put(l->symbols.p + len, (uint64_t)id[end] + 1);
+            slots += x->token[id[end]].len;
+        }
+        if (train_pretokens_add_symbols(&l->pretokens, l->symbols.p, len, end - i, slots, count, e))
+            return -1;
+    }
+    return 0;
 }
 
 uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min)
@@ -290,22 +421,26 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
 {
     struct pair top;
     l->o = *o;
-    if (number_symbols(l, e))
+    l->extension.special = o->special;
+    l->extension.n_special = o->n_special;
+    if (l->extends)
+        l->n_vocab = model_n_tokens(l->extension.base) + o->n_special;
+    else if (number_symbols(l, e))
         return -1;
     l->n_first = l->n_vocab;
-    uint64_t goal = o->vocab_size > l->n_vocab ? o->vocab_size - l->n_vocab : 0;
-    if (goal > 0 && prepare(l, e))
+    const uint64_t goal = o->vocab_size > l->n_first ? o->vocab_size - l->n_first : 0;
+    if (goal > 0 && (l->extends ? prepare_extension(l, goal, e) : prepare(l, e)))
         return -1;
     while (l->n_vocab < o->vocab_size) {
         if (o->progress && l->n % PROGRESS_EVERY == 0)
-            o->progress(o->progress_ctx, l->n, goal);
-        int popped = pairs_pop(&l->corpus.pairs, &top, e);
-        if (popped == 0)
+            o->progress(o->progress_ctx, l->n_vocab - l->n_first, goal);
+        int popped = l->extends ? pop_extension(l, &top, e) : pairs_pop(&l->corpus.pairs, &top, e);
+        if (popped == 0 || (popped > 0 && top.count < o->min_frequency))
             break;
-        if (popped < 0 || one_merge(l, &top, e))
+        if (popped < 0 || (l->extends ? one_extension(l, &top, e) : one_merge(l, &top, e)))
             return -1;
     }
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = 0; i < l->n && !l->extends; i++) {
         l->merges[i].left = l->public_id[l->merges[i].left];
         l->merges[i].right = l->public_id[l->merges[i].right];
     }

@@ -3,6 +3,9 @@
  * It is exact: after each merge the pair counts equal a full recount, in which a pair is counted at every adjacent
  * position ("aaa" holds (a,a) twice) and a merge replaces occurrences left to right. The result depends only on the
  * pretokens and their counts, not on the order in which they were added.
+ *
+ * It may also extend a model (trainer_extend): it goes on with pretokens that the model has encoded, as "Teaching Old
+ * Tokenizers New Words" (Purason et al. 2025, arXiv 2512.03989) describes.
  */
 #ifndef BPE_TRAIN_TRAINER_H
 #define BPE_TRAIN_TRAINER_H
@@ -20,11 +23,15 @@ enum train_tie {
                 * then bytes by code point of the GPT-2 byte-to-unicode map, then merges in order */
     TRAIN_LEX, /* the greatest (left bytes, right bytes), compared as byte strings (Stanford CS336) */
     TRAIN_ID,  /* the smallest (left id, right id), with ids in the order of byte values, then merges (rustbpe) */
+    TRAIN_SMALLEST, /* the smallest (left, right) strings, as tokenizer.json spells them, by code point
+                     * (tokenizer-extension) */
+    TRAIN_GREATEST, /* the greatest of these (subword-nmt, parity-aware BPE) */
 };
 
 struct train_opts {
     enum train_tie tie;
-    uint32_t vocab_size;    /* special tokens + 256 bytes + merges; >= 256 + n_special */
+    uint32_t vocab_size;    /* special tokens + 256 bytes + merges; >= 256 + n_special. When a model is extended: its
+                             * tokens + special tokens + new tokens */
     uint64_t min_frequency; /* stop when the best pair has a lower count (0 and 1: stop at 0) */
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
@@ -41,6 +48,13 @@ struct trainer; /* opaque */
 struct trainer *trainer_new(struct err *e);
 void trainer_free(struct trainer *l); /* NULL is fine */
 
+/* Before anything is added: extends this model, which must have a list of merges (convert_to_merges); it is borrowed
+ * until trainer_free. With TRAIN_HF and TRAIN_ID, the model's ids decide ties. -1: out of memory. */
+int trainer_extend(struct trainer *l, const struct model *base, struct err *e);
+
+/* The same as trainer_add for the ids that the model encodes a pretoken to. */
+int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e);
+
 /* Adds a pretoken with its count (> 0), bytes *copied*. Add each pretoken only once: equal ones are not combined, so
  * adding one twice is harmless but slower. -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or a
  * pretoken of 2^32-1 bytes or more (EX_DATAERR). */
@@ -53,7 +67,8 @@ uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t mi
 uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes);
 
 /* Learns the merges: *merges are in order, with symbols as in model/model.h, and there are fewer than requested if no
- * remaining pair is frequent enough. The caller frees them after success. Call it once, after the last add. */
+ * remaining pair is frequent enough. When a model is extended, they are those to append to its merges, with ids; the
+ * ids of new tokens follow its last. The caller frees them after success. Call it once, after the last add. */
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e);
 
 /* What a merge did. */

@@ -1,6 +1,7 @@
 /* merge_usage.c - see merge_usage.h. */
 #include "usage/merge_usage.h"
 
+#include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/buf.h"
 #include "base/sys/num.h"
@@ -77,7 +78,7 @@ static int check_sizes(const struct merge_options *o, struct err *e)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     for (size_t i = 0; i < o->n_sizes; i++) {
         const struct merge_size *s = &o->size[i];
-        if (s->n < 256 || s->n > INT32_MAX)
+        if ((s->n < 256 && !o->init) || s->n > INT32_MAX)
             return err_set(e, EX_USAGE, "-v %.*s: must be between 256 (the bytes; more with special tokens) and %d",
                            s->len, s->text, INT32_MAX);
         for (size_t k = 0; k < i; k++)
@@ -104,6 +105,13 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
+    if (o->init && o->special != MERGE_SPECIAL_BY_FORMAT)
+        return err_set(e, EX_USAGE, "--init: the special tokens of the model keep their ids; leave out --special-%s",
+                       o->special == MERGE_SPECIAL_FIRST ? "first" : "last");
+    if (o->init && fd_is_stdin(o->init))
+        return err_set(e, EX_USAGE, "--init: the model cannot be read from standard input; give a file");
+    if (!o->has_tie)
+        o->tie = o->init ? TRAIN_SMALLEST : TRAIN_HF;
     return merge_each_output(o, not_stats, o, e);
 }
 
@@ -160,7 +168,7 @@ static int check_stats(const char *file, void *options, struct err *e)
     return 0;
 }
 
-static const char *const ties[] = {"hf", "lex", "id", NULL};
+static const char *const ties[] = {"hf", "lex", "id", "smallest", "greatest", NULL};
 
 static const struct option_row rows[] = {
     {'v', "vocab-size", "N,...",
@@ -170,8 +178,13 @@ static const struct option_row rows[] = {
     {0, "tie", "RULE",
      "which of equally frequent pairs to merge first: hf (default), the\n"
      "smallest ids, as Hugging Face does; lex, the greatest byte strings;\n"
-     "id, the smallest ids, where the id of a byte is its value",
-     OPTION_TO(CHOICE, struct merge_options, tie), .words = ties},
+     "id, the smallest ids, where the id of a byte is its value; smallest\n"
+     "(default with --init) or greatest, the strings as in tokenizer.json",
+     OPTION_TO(CHOICE, struct merge_options, tie), .words = ties, OPTION_GIVEN(struct merge_options, has_tie)},
+    {0, "init", "MODEL",
+     "extend this model to N tokens: its ids, merges, pattern and special\n"
+     "tokens stay, and the new ids follow its last",
+     OPTION_TO(TEXT, struct merge_options, init)},
     {0, "min-count", "N", "ignore pretokens that occur fewer than N times, to save memory",
      OPTION_TO(COUNT, struct merge_options, min_count)},
     {0, "min-frequency", "N", "do not merge pairs that occur fewer than N times",
@@ -191,7 +204,8 @@ static const struct option_row rows[] = {
      "hf-dir: the directory PATH for from_pretrained; merges: text",
      OPTION_TO(CHOICE, struct merge_options, format_number), .get_words = model_format_names},
     {0, "merges", "FORM", "merges in tokenizer.json: array (default), or string for old readers",
-     OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges},
+     OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges,
+     OPTION_GIVEN(struct merge_options, has_form)},
     OUTPUT_OPTION(struct merge_options, path),
     {0, "stats", "FILE", "write a line per merge: vocabulary size, pair, count, bytes per token",
      OPTION_TO(TEXT, struct merge_options, stats), .check = check_stats},
@@ -200,8 +214,8 @@ static const struct option_row rows[] = {
 
 const struct usage merge_usage = {
     .name = "bpe-merge",
-    .synopsis = "-v N[,N]... [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
-                "[--max-token-length N] [--add-special=TOKEN]...\n"
+    .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest]\n"
+                "[--min-count N] [--min-frequency N] [--max-token-length N] [--add-special=TOKEN]...\n"
                 "[--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"
                 "[--stats=FILE] [FILE...]",

@@ -21,9 +21,11 @@ struct merge_options {
     const char *sizes; /* as given; NULL: missing */
     struct merge_size size[MERGE_SIZES];
     size_t n_sizes;
-    bool partial;
+    bool has_form, partial;
     unsigned merges_as_strings; /* 0 or 1 */
     enum train_tie tie;
+    bool has_tie;
+    const char *init; /* a model to extend; NULL: none */
     uint64_t min_count, min_frequency, max_token_len;
     enum merge_special special;
     struct option_texts add_special;

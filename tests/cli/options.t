@@ -64,7 +64,7 @@ missing_arguments() {
     for o in -S --memory; do
         fails 64 "bpe-count: *$o*needs an argument*" bpe-count "$o"
     done
-    for o in -v -f -o --vocab-size --tie --min-frequency --max-token-length --format --merges --output; do
+    for o in -v -f -o --vocab-size --init --tie --min-frequency --max-token-length --format --merges --output; do
         fails 64 "bpe-merge: *$o*needs an argument*" bpe-merge "$o"
     done
 }
@@ -90,7 +90,7 @@ bad_values() {
     fails 64 "bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257" bpe-merge -v 256 in.sum
     fails 64 "bpe-merge: --min-frequency x: *" bpe-merge -v 300 --min-frequency x in.sum
     fails 64 "bpe-merge: --max-token-length 0: *" bpe-merge -v 300 --max-token-length 0 in.sum
-    fails 64 "bpe-merge: --tie nil: * hf, lex, id" bpe-merge -v 300 --tie=nil in.sum
+    fails 64 "bpe-merge: --tie nil: * hf, lex, id, smallest, greatest" bpe-merge -v 300 --tie=nil in.sum
     fails 64 "bpe-merge: -f xml: * json, gpt2, tiktoken, hf-dir, merges" bpe-merge -v 300 -f xml in.sum
     fails 64 "bpe-merge: --merges x: *" bpe-merge -v 300 --merges=x in.sum
     fails 64 "bpe-chunk: --on-error x: * fail, skip" bpe-chunk --jsonl --on-error=x in.txt
@@ -100,6 +100,32 @@ bad_values() {
     fails 64 "bpe-chunk: -s: *" bpe-chunk -s '' in.txt
     fails 64 "bpe-chunk: -s: *UTF-8*" bpe-chunk -s $'\xE9' in.txt
     fails 64 "bpe-chunk: --jsonl=: *" bpe-chunk --jsonl= in.txt
+}
+
+# A model to extend that does not fit the sum or the other options.
+bad_init() {
+    made json
+    cp in.json m.json
+    fails 64 "bpe-merge: -v 299: too small; m.json has 300 tokens" bpe-merge -v 299 --init=m.json in.sum
+    fails 64 "bpe-merge: -v 300: too small; m.json has 301 tokens with those to add" bpe-merge -v 300 --init=m.json --add-special='<x>' in.sum
+    fails 64 "bpe-merge: --init: * leave out --special-last" bpe-merge -v 310 --init=m.json --special-last in.sum
+    fails 64 "bpe-merge: --init: the model cannot be read from standard input; give a file" bpe-merge -v 310 --init=- in.sum
+    fails 66 "bpe-merge: none.json: *" bpe-merge -v 310 --init=none.json in.sum
+    fails 65 "bpe-merge: in.sum: *" bpe-merge -v 310 --init=in.sum in.sum
+    bpe-model -f tiktoken -o bare.tiktoken m.json
+    rm bare.tiktoken.json
+    fails 64 "bpe-merge: bare.tiktoken does not define *; first add that with bpe-model -p NAME" bpe-merge -v 310 --init=bare.tiktoken in.sum
+    bpe-chunk -p cl100k in.txt | bpe-count | bpe-sum >other.sum
+    fails 65 "bpe-merge: the sum was counted by another pattern than that of m.json; count with bpe-chunk -m m.json" \
+        bpe-merge -v 310 --init=m.json other.sum
+    bpe-merge -v 300 --init=m.json -o again.json in.sum
+    same again.json m.json "a model that is not extended remains the same"
+    bpe train -v 310 --init=m.json -o extended.json in.txt
+    bpe-merge -v 310 --init=m.json -o by_hand.json in.sum
+    same by_hand.json extended.json "bpe train --init counts by the rules of the model"
+    bpe-merge -v 320,310,305 --init=m.json --add-special='<x>' -o %v.json in.sum
+    bpe-merge -v 310 --init=m.json --add-special='<x>' -o alone.json in.sum
+    same 310.json alone.json "one of several sizes is as if made alone"
 }
 
 bad_regexes() {
@@ -396,7 +422,7 @@ empty_corpus() {
     is "$(python3 -c 'import json; print(len(json.load(open("model"))["model"]["vocab"]))')" 257 "  with the bytes and the special token"
 }
 
-for cases in vector_instructions missing_arguments bad_numbers bad_values bad_regexes excluding chunk_forms count_forms \
+for cases in vector_instructions missing_arguments bad_numbers bad_values bad_init bad_regexes excluding chunk_forms count_forms \
     sum_forms merge_forms merge_to_link names_of_standard_output more_than_there_is link_to_text line_unreadable \
     line_bad_values reason_passed_on unreadable secret cannot_write cannot_read cannot_create nothing_in empty_corpus; do
     block $cases

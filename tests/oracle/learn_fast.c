@@ -35,9 +35,11 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < a.n_special; i++)
         special[i].text = (struct str){a.special[i].p, a.special[i].len};
     struct train_opts o = {
-        .tie = !strcmp(a.tie, "hf")    ? TRAIN_HF
-               : !strcmp(a.tie, "lex") ? TRAIN_LEX
-                                       : TRAIN_ID,
+        .tie = !strcmp(a.tie, "hf")         ? TRAIN_HF
+               : !strcmp(a.tie, "lex")      ? TRAIN_LEX
+               : !strcmp(a.tie, "smallest") ? TRAIN_SMALLEST
+               : !strcmp(a.tie, "greatest") ? TRAIN_GREATEST
+                                            : TRAIN_ID,
         .vocab_size = (uint32_t)a.vocab_size,
         .min_frequency = a.min_frequency,
         .max_token_len = a.max_token_len,

@@ -1,7 +1,7 @@
 /* learn_io.h - the input and output of learn_slow and learn_fast: arguments and pretokens, and merges. Included by
  * both.
  *
- *   usage: learn_slow|learn_fast hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
+ *   usage: learn_slow|learn_fast hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
  *   stdin: lines of COUNT TAB BYTES_IN_HEX
  *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT REPLACED, one for each merge, in order
  */
@@ -59,7 +59,7 @@ __attribute__((unused)) static void put_hex(const unsigned char *p, size_t len)
 __attribute__((unused)) static void parse_args(int argc, char **argv, struct args *a)
 {
     if (argc < 5)
-        die("usage: hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...");
+        die("usage: hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...");
     *a = (struct args){.tie = argv[1],
                        .vocab_size = strtoull(argv[2], NULL, 10),
                        .min_frequency = strtoull(argv[3], NULL, 10),

@@ -28,7 +28,7 @@ struct plain_token {
 
 struct plain {
     const struct args *a;
-    int hf, lex;
+    int hf, lex, smallest, greatest;
     struct plain_token *token;
     size_t n_token;
     uint64_t n_vocab, next_id;
@@ -171,6 +171,11 @@ static int plain_before(const struct plain *t, const struct plain_pair *a, const
         int d = plain_str_cmp(al->bytes, bl->bytes);
         return d ? d > 0 : plain_str_cmp(ar->bytes, br->bytes) > 0;
     }
+    if (t->smallest || t->greatest) {
+        int d = plain_str_cmp(al->text, bl->text);
+        d = d ? d : plain_str_cmp(ar->text, br->text);
+        return t->smallest ? d < 0 : d > 0;
+    }
     return al->id != bl->id ? al->id < bl->id : ar->id < br->id;
 }
 
@@ -210,7 +215,11 @@ static void plain_merge(struct plain *t, struct plain_pair best)
  * is *borrowed*. */
 static void plain_init(struct plain *t, const struct args *a)
 {
-    *t = (struct plain){.a = a, .hf = !strcmp(a->tie, "hf"), .lex = !strcmp(a->tie, "lex")};
+    *t = (struct plain){.a = a,
+                        .hf = !strcmp(a->tie, "hf"),
+                        .lex = !strcmp(a->tie, "lex"),
+                        .smallest = !strcmp(a->tie, "smallest"),
+                        .greatest = !strcmp(a->tie, "greatest")};
     plain_start(t);
 }
 

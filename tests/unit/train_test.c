@@ -13,7 +13,11 @@
 #include <inttypes.h>
 #include <sys/time.h>
 
-static const char *const tie_name[] = {[TRAIN_HF] = "hf", [TRAIN_LEX] = "lex", [TRAIN_ID] = "id"};
+static const char *const tie_name[] = {[TRAIN_HF] = "hf",
+                                       [TRAIN_LEX] = "lex",
+                                       [TRAIN_ID] = "id",
+                                       [TRAIN_SMALLEST] = "smallest",
+                                       [TRAIN_GREATEST] = "greatest"};
 
 /* ---- by hand ---- */
 
@@ -329,6 +333,139 @@ static void test_random(enum train_tie tie, size_t n_corpora)
            tie_name[tie], n_corpora, merges);
 }
 
+/* ---- extending a model, in windows ---- */
+
+enum { BASE_TOKENS = 256 + 30, BASE_MERGES = 40, ID_WORDS = 60, ID_WORD_MAX = 20, ID_LEN_MAX = 20 };
+
+/* A model whose tokens are random pairs of others, some of them the result of several merges. */
+struct random_base {
+    struct model m;
+    struct model_token token[BASE_TOKENS];
+    struct merge merge[BASE_MERGES];
+    unsigned char text[BASE_TOKENS][ID_LEN_MAX + MODEL_PAD];
+};
+
+static uint32_t random_id(const struct random_base *b)
+{
+    return b->m.n_ids == 256 || rnd(2) ? 'a' + (uint32_t)rnd(3) : 256 + (uint32_t)rnd(b->m.n_ids - 256);
+}
+
+/* Adds a merge of two random tokens, and its token if it is new. */
+static void random_base_merge(struct random_base *b)
+{
+    const uint32_t left = random_id(b), right = random_id(b);
+    const struct model_token *l = &b->token[left], *r = &b->token[right];
+    unsigned char made[2 * ID_LEN_MAX];
+    const uint32_t len = l->len + r->len;
+    uint32_t id = 0;
+    memcpy(made, l->p, l->len);
+    memcpy(made + l->len, r->p, r->len);
+    while (id < b->m.n_ids && !(b->token[id].len == len && !memcmp(b->token[id].p, made, len)))
+        id++;
+    for (size_t i = 0; i < b->m.n_merges; i++)
+        if (b->merge[i].left == left && b->merge[i].right == right)
+            return;
+    if (len > ID_LEN_MAX || id == BASE_TOKENS)
+        return;
+    if (id == b->m.n_ids) {
+        memcpy(b->text[id], made, len);
+        b->token[b->m.n_ids++] = (struct model_token){b->text[id], len, true};
+    }
+    b->merge[b->m.n_merges++] = (struct merge){left, right, id};
+}
+
+static void random_base(struct random_base *b)
+{
+    *b = (struct random_base){.m = {.token = b->token, .merge = b->merge, .n_ids = 256}};
+    for (unsigned i = 0; i < 256; i++) {
+        b->text[i][0] = (unsigned char)i;
+        b->token[i] = (struct model_token){b->text[i], 1, true};
+        b->m.byte_id[i] = i;
+    }
+    for (size_t i = 0; i < 200 && b->m.n_merges < BASE_MERGES; i++)
+        random_base_merge(b);
+}
+
+/* Merges what the model merges. Returns the new number of ids. */
+static size_t encode_plainly(const struct random_base *b, uint32_t *id, size_t n)
+{
+    for (;;) {
+        size_t best = b->m.n_merges, at = 0;
+        for (size_t i = 0; i + 1 < n; i++)
+            for (size_t k = 0; k < best; k++)
+                if (b->merge[k].left == id[i] && b->merge[k].right == id[i + 1]) {
+                    best = k;
+                    at = i;
+                }
+        if (best == b->m.n_merges)
+            return n;
+        id[at] = b->merge[best].result;
+        memmove(&id[at + 1], &id[at + 2], (n - at - 2) * sizeof *id);
+        n--;
+    }
+}
+
+/* The merges that extend the model, given random pretokens. Returns their number; -1: error. */
+static long extend(const struct random_base *b, uint64_t start, enum train_tie tie, uint32_t window, size_t *slots,
+                   struct merge **merges, uint64_t *counts)
+{
+    struct err e = {0};
+    size_t n = 0;
+    struct train_opts o = {.tie = tie, .vocab_size = b->m.n_ids + 20, .window = window};
+    struct trainer *l = trainer_new(&e);
+    int rc = trainer_extend(l, &b->m, &e);
+    random_state = start;
+    o.min_frequency = rnd(4) ? 0 : 3;
+    o.max_token_len = rnd(4) ? 0 : 5;
+    *slots = 0;
+    for (size_t i = 0; i < ID_WORDS && !rc; i++) {
+        uint32_t id[ID_WORD_MAX];
+        size_t n_ids = 1 + rnd(ID_WORD_MAX);
+        for (size_t k = 0; k < n_ids; k++)
+            id[k] = 'a' + (uint32_t)rnd(3);
+        *slots += n_ids + 1;
+        n_ids = encode_plainly(b, id, n_ids);
+        rc = trainer_add_ids(l, id, n_ids, 1 + rnd(9), &e);
+    }
+    rc = rc || trainer_run(l, &o, merges, &n, &e);
+    for (size_t i = 0; i < n && !rc; i++)
+        counts[i] = trainer_steps(l)[i].count;
+    trainer_free(l);
+    return rc ? -1 : (long)n;
+}
+
+/* Windows change nothing. That the merges are right is tested in tests/oracle/extend.t. */
+static void test_extended_windows(enum train_tie tie, size_t n_models)
+{
+    enum { MANY = 1000 };
+    static struct random_base b;
+    static uint64_t want_counts[MANY], counts[MANY];
+    size_t bad = 0, n_merges = 0, again = 0;
+    for (size_t i = 0; i < n_models; i++) {
+        struct merge *want = NULL, *got = NULL;
+        size_t slots;
+        random_base(&b);
+        const uint64_t start = random_state;
+        long n_want = extend(&b, start, tie, 0, &slots, &want, want_counts);
+        uint32_t window = (uint32_t)(ID_WORD_MAX + 2 + slots / (1 + rnd(4)));
+        const uint64_t next = random_state;
+        long n_got = extend(&b, start, tie, window, &slots, &got, counts);
+        random_state = next;
+        bool same = n_want >= 0 && n_want == n_got && n_want < MANY;
+        for (long k = 0; k < n_want && same; k++) {
+            same = !memcmp(&want[k], &got[k], sizeof *want) && want_counts[k] == counts[k];
+            again += want[k].result < b.m.n_ids;
+        }
+        bad += !same;
+        n_merges += (size_t)n_want;
+        free(want);
+        free(got);
+    }
+    tap_ok(!bad && again,
+           "%s: %zu models are extended the same in small windows (%zu merges, %zu of them make old tokens)",
+           tie_name[tie], n_models, n_merges, again);
+}
+
 /* ---- large ---- */
 
 /* One pretoken of n bytes; more than 65,536 need wide slots. */
@@ -500,15 +637,18 @@ int main(void)
     random_seed(seed);
     test_by_hand();
     test_errors();
-    for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_ID; tie++) {
-        test_random(tie, 1200);
-        test_long_word(tie, 70000, 2, 200);
-        test_long_word(tie, 100000, 1, 0);
-        test_long_word(tie, 900, 3, 0);
+    for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_GREATEST; tie++) {
+        test_random(tie, tie <= TRAIN_ID ? 1200 : 200);
+        test_extended_windows(tie, 100);
+        if (tie > TRAIN_ID)
+            continue;
         test_rare_letters(tie);
         simd_use(SIMD_NONE);
         test_rare_letters(tie);
         simd_use(best);
+        test_long_word(tie, 70000, 2, 200);
+        test_long_word(tie, 100000, 1, 0);
+        test_long_word(tie, 900, 3, 0);
     }
     test_long_in_time("four letters", 4, 4000000, 200000);
     test_long_in_time("one letter", 1, 1, 20000);

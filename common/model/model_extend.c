@@ -1,0 +1,99 @@
+/* model_extend.c - see model_extend.h. */
+#include "model/model_extend.h"
+
+#include "base/sys/huge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Replaces *array, of *bytes bytes from base/sys/huge.h, by one of n bytes with the same beginning. */
+static int resize(void *array, size_t *bytes, size_t used, size_t n, struct err *e)
+{
+    void *old, *new = huge_zeroed(n);
+    if (!new)
+        return err_mem(e, "the model", n);
+    memcpy(&old, array, sizeof old);
+    if (used)
+        memcpy(new, old, used);
+    memcpy(array, &new, sizeof new);
+    huge_free(old, *bytes);
+    *bytes = n;
+    return 0;
+}
+
+/* Adds a token with the next id, of two parts. */
+static int add_token(struct model *m, struct str left, struct str right, bool vocab, struct err *e)
+{
+    unsigned char *p = model_room(m, left.len + right.len, e);
+    if (!p)
+        return -1;
+    memcpy(p, left.p, left.len);
+    if (right.len)
+        memcpy(p + left.len, right.p, right.len);
+    model_keep(m, left.len + right.len);
+    m->token[m->n_ids++] = (struct model_token){p, (uint32_t)(left.len + right.len), vocab};
+    return 0;
+}
+
+static struct str token_str(const struct model *m, uint32_t id)
+{
+    return (struct str){m->token[id].p, m->token[id].len};
+}
+
+static int add_special(struct model *m, const struct special_token *s, struct err *e)
+{
+    const uint32_t id = m->n_ids;
+    if (add_token(m, s->text, (struct str){0}, false, e))
+        return -1;
+    m->special[m->n_special++] = (struct model_special){
+        .p = m->token[id].p, .len = m->token[id].len, .id = id, .flags = s->flags, .special = true, .keyed = true};
+    return 0;
+}
+
+/* Makes room for more special tokens; eos and pad point to some. */
+static int grow_special(struct model *m, size_t more, struct err *e)
+{
+    const size_t eos = m->eos ? (size_t)(m->eos - m->special) : 0, pad = m->pad ? (size_t)(m->pad - m->special) : 0;
+    struct model_special *grown = realloc(m->special, (m->n_special + more + 1) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "the special tokens", (m->n_special + more) * sizeof *grown);
+    m->special = grown;
+    m->eos = m->eos ? &grown[eos] : NULL;
+    m->pad = m->pad ? &grown[pad] : NULL;
+    return 0;
+}
+
+struct model_size model_size(const struct model *m)
+{
+    return (struct model_size){m->n_ids, m->n_merges, m->n_special};
+}
+
+void model_truncate(struct model *m, const struct model_size *size)
+{
+    token_index_free(&m->index); /* model_index makes it again */
+    m->n_ids = size->n_ids;
+    m->n_merges = size->n_merges;
+    m->n_special = size->n_special;
+}
+
+int model_extend(struct model *m, const struct merge *merges, size_t n, const struct special_token *special,
+                 size_t n_special, struct err *e)
+{
+    if (resize(&m->token, &m->token_bytes, m->n_ids * sizeof *m->token, (m->n_ids + n + n_special) * sizeof *m->token,
+               e) ||
+        resize(&m->merge, &m->merge_bytes, m->n_merges * sizeof *m->merge, (m->n_merges + n + 1) * sizeof *m->merge,
+               e) ||
+        grow_special(m, n_special, e))
+        return -1;
+    token_index_free(&m->index); /* model_index makes it again */
+    for (size_t i = 0; i < n; i++) {
+        m->merge[m->n_merges++] = merges[i];
+        if (merges[i].result >= m->n_ids &&
+            add_token(m, token_str(m, merges[i].left), token_str(m, merges[i].right), true, e))
+            return -1;
+    }
+    for (size_t i = 0; i < n_special; i++)
+        if (add_special(m, &special[i], e))
+            return -1;
+    return 0;
+}

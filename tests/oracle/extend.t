@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""extend.t - bpe-merge --init with random models and words appends the merges and tokens of a slow, obvious trainer.
+
+The trainer is that of tokenizer-extension (Purason et al. 2025): words start as the model's tokens, the most frequent pair is merged, of equal
+ones the smallest strings, and a string that is a token keeps its id. Beyond that, it makes no token that the extended model would not make.
+
+    SEED     random seed (printed); MODELS: number of models (40)
+"""
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+import random_characters  # noqa: E402
+import random_models  # noqa: E402
+
+RNG = random.Random(lib.seed())
+MODELS = int(os.environ.get("MODELS") or 40)
+TIES = ["smallest", "smallest", "greatest", "hf", "id", "lex"]
+
+
+class Vocabulary:
+    """A model's tokens and merges, as tokenizer.json spells them: {token: id}, [(left, right), ...]; inert: tokens that stand for bytes or unknown
+    characters; special: texts of added tokens; size: that of a token in bytes."""
+
+    def __init__(self, vocab, merges, inert=(), special=(), size=len):
+        self.vocab, self.merges, self.inert, self.special, self.size = dict(vocab), list(merges), set(inert), set(special), size
+        self.rank = {pair: i for i, pair in enumerate(self.merges)}
+
+    def word(self, text):
+        """The tokens of a part of a pretoken, which starts as its characters."""
+        tokens = list(text)
+        while True:
+            ranks = [(self.rank[pair], i) for i, pair in enumerate(zip(tokens, tokens[1:])) if pair in self.rank]
+            if not ranks:
+                return tokens
+            i = min(ranks)[1]
+            tokens[i:i + 2] = [tokens[i] + tokens[i + 1]]
+
+    def add(self, pair):
+        self.rank.setdefault(pair, len(self.merges))
+        self.merges.append(pair)
+
+
+def preference(tie, v, pair):
+    """Of equally frequent pairs, the one with the smallest preference is merged."""
+    if tie in ("hf", "id"):
+        return tuple(v.vocab[s] for s in pair)
+    strings = pair
+    if tie == "lex":
+        strings = [lib.unspell(s).decode("latin-1") if v.size is len else s for s in pair]
+    return tuple(strings) if tie == "smallest" else tuple(tuple(-ord(c) for c in s) + (1,) for s in strings)
+
+
+def extend(v, words, counts, next_id, n_new, tie, min_frequency, max_len):
+    """Extends v by up to n_new tokens, from next_id on. words: the pretokens as lists of tokens, which change. Returns the new merges."""
+    known, barred = len(v.merges), set()
+    while n_new:
+        pairs = Counter()
+        for tokens, count in zip(words, counts):
+            for pair in zip(tokens, tokens[1:]):
+                pairs[pair] += count
+        pairs = {p: n for p, n in pairs.items() if p not in barred and not v.inert & set(p) and
+                 (not max_len or v.size(p[0] + p[1]) < max(max_len, 3))}
+        best = min(pairs, key=lambda p: (-pairs[p], preference(tie, v, p)), default=None)
+        if best is None or pairs[best] < min_frequency:
+            break
+        string = best[0] + best[1]
+        if string not in v.vocab:
+            trial = Vocabulary(v.vocab, v.merges + [best])
+            if string in v.special or trial.word(string) != [string]:
+                barred.add(best)
+                continue
+            v.vocab[string] = next_id
+            next_id, n_new = next_id + 1, n_new - 1
+        if best not in v.rank:
+            v.add(best)
+        for tokens in words:
+            i = 0
+            while i + 1 < len(tokens):
+                if (tokens[i], tokens[i + 1]) == best:
+                    tokens[i:i + 2] = [string]
+                i += 1
+    return v.merges[known:]
+
+
+def compare(name, path, v, words, counts, sum_path, ids):
+    """Extends the model at `path` with random options, and compares."""
+    tie, n_new, min_frequency = RNG.choice(TIES), RNG.choice([0, 1, 5, 30, 1000]), RNG.choice([0, 0, 2, 3])
+    max_len, known = RNG.choice([0, 0, 0, 1, 4, 6]), list(v.merges)
+    want = extend(v, words, counts, max(ids) + 1, n_new, tie, min_frequency, max_len)
+    args = ["-v", str(len(set(ids)) + n_new), "--init", path] + ["--tie", tie] * (tie != "smallest" or RNG.random() < 0.5)
+    args += ["--min-frequency", str(min_frequency)] * (min_frequency > 0) + ["--max-token-length", str(max_len)] * (max_len > 0)
+    got = json.loads(lib.must("bpe-merge", *args, sum_path))["model"]
+    merges = [tuple(p.split(" ") if isinstance(p, str) else p) for p in got["merges"]]
+    new = merges[len(known):]
+    at = lib.first_difference(new, want)
+    lib.ok(merges[:len(known)] == known and new == want and got["vocab"] == v.vocab, f"{name}, {' '.join(args[:2] + args[4:])}: {len(want)} merges",
+           f"merge {at}: {new[at:at + 3]}, not {want[at:at + 3]}; {set(got['vocab'].items()) ^ set(v.vocab.items())}")
+
+
+def of_bytes(i, tmp):
+    kind, wide = random_models.KINDS[i % 3], i % 4 == 0
+    # With few letters, tokens and words are often made in several ways.
+    letters = RNG.sample(range(97, 123), RNG.choice([1, 2, 2, 2, 3, 26]))
+    model, merges = random_models.make_model(RNG, kind, letters, wide, (5, 12, 20, 60))
+    path = f"{tmp}/{i}.{'tiktoken' if kind == 'ranks' else 'json'}"
+    random_models.write(model, merges, path)
+    if kind == "ranks":  # from now on, each token is made by one merge
+        lib.must("bpe-model", "-p", "gpt2", "-o", f"{tmp}/{i}.json", path)
+        path = f"{tmp}/{i}.json"
+    of = json.loads(lib.read(path))["model"]
+    tokens = [t for t in model.token if t.isalpha() and t.isascii()]
+    longest = RNG.choice([8, 15, 40])
+    counts = Counter(w[:longest] for _ in range(RNG.choice([5, 40, 150])) for w in [random_models.make_word(RNG, letters, tokens)]
+                     for _ in range(RNG.choice([1, 1, 2, 5])))
+    lib.write(f"{tmp}/text", b"".join(counts.elements()))
+    lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' '{tmp}/text' | bpe-count | bpe-sum"))
+    words = [[lib.spell(model.bytes[t]) for t in model.word(w)] for w in counts]
+    compare(f"model {i}: {kind}{', wide' * wide}", path, Vocabulary(of["vocab"], map(tuple, of["merges"])), words, counts.values(), f"{tmp}/sum",
+            model.token.values())
+
+
+def of_characters(i, tmp):
+    model = random_characters.Model(RNG)
+    while model.form != "text":
+        model = random_characters.Model(RNG)
+    path, texts = f"{tmp}/{i}.json", Counter()
+    lib.write(path, model.json())
+    for _ in range(60):
+        text = random_characters.make_text(RNG, model)
+        for part in re.split("|".join(map(re.escape, sorted(model.added, key=len, reverse=True))) or "$^", text):
+            texts[part] += 1
+    del texts[""]
+    documents = list(texts.elements())
+    lib.write(f"{tmp}/text", "".join(t + "\0" for t in documents))
+    lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' -0 '{tmp}/text' | bpe-count | bpe-sum"))
+    inert = [t for t in model.vocab if t == model.unk or (model.bytes and re.fullmatch("<0x..>", t))]
+    vocab = Vocabulary(model.vocab, model.merges, inert, model.added, lambda s: len(s.encode()))
+    compare(f"model {i}: characters", path, vocab, [model.word(t) for t in texts], texts.values(), f"{tmp}/sum",
+            [*model.vocab.values(), *model.added.values()])
+
+
+def by_hand(tmp):
+    """AB is a token that no merge of the model makes, but ABb is made from it."""
+    model = random_models.Model({**{bytes([b]): b for b in range(256)}, b"AB": 256, b"ABb": 257}, {(256, ord("b")): (0, 257)}, [], "gpt2")
+    random_models.write(model, [(b"AB", b"b")], f"{tmp}/m.json")
+    special = json.loads(lib.read(f"{tmp}/m.json"))
+    special["added_tokens"] = [{"id": 258, "content": "\u0120a", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}]
+    lib.write(f"{tmp}/special.json", json.dumps(special))
+    again, known = "AB\n" * 10 + "aABb\n" * 5, "a token is made again, then a merge of the model is repeated"
+    for name, base, text, args, want in [
+            # Then no pair is as frequent as was estimated for one new token: AB, 10 times.
+            (known, "m", again, ["-v", "259"], ["A B", "a ABb"]),
+            ("a token that would not be made, because a merge of the model acts first", "m", again, ["-v", "262", "--tie", "greatest"], ["A B", "a AB"]),
+            ("a token spelled like a special token", "special", " abc", ["-v", "262", "--tie", "greatest"], ["b c", "a bc", "\u0120 abc"])]:
+        lib.write(f"{tmp}/text", text)
+        lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{tmp}/{base}.json' '{tmp}/text' | bpe-count | bpe-sum"))
+        got = lib.must("bpe-merge", "--init", f"{tmp}/{base}.json", "-f", "merges", *args, f"{tmp}/sum").decode().splitlines()[1:]
+        lib.ok(got == want, name, f"{got}, not {want}")
+
+
+def check(i, tmp):
+    (of_characters if i % 4 == 3 else of_bytes)(i // 4 * 3 + i % 4, tmp)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        by_hand(tmp)
+        lib.rounds(MODELS, lambda i: check(i, tmp))
+    return lib.done()
+
+
+sys.exit(main())
