@@ -49,6 +49,9 @@ struct merger {
     u128 tokens;                 /* the same: those of the pretokens kept, by their counts */
     struct model_size base_size; /* the same, before it is extended */
     struct pretoken_encoder encoder;
+    size_t language;    /* --parity: the one whose sum is being read */
+    bool dev;           /* the same: the sum is that of its development text */
+    bool rules_known;   /* the same: from the first sum */
     struct id_list ids; /* working memory */
 };
 
@@ -95,18 +98,36 @@ static int add_encoded(struct merger *m, const struct pretoken *w, size_t n, str
     return 0;
 }
 
+/* Adds a pretoken to the amounts. Returns whether it is kept. */
+static bool note_pretoken(struct merger *m, const struct pretoken *w)
+{
+    struct amount *to = w->count < m->opt.min_count ? &m->left_out : &m->kept;
+    to->distinct++;
+    to->total += w->count;
+    to->bytes += (u128)w->count * w->len;
+    return to == &m->kept;
+}
+
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
     for (size_t i = 0; i < n; i++) {
-        struct amount *to = w[i].count < m->opt.min_count ? &m->left_out : &m->kept;
-        to->distinct++;
-        to->total += w[i].count;
-        to->bytes += (u128)w[i].count * w[i].len;
-        if (to == &m->kept && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
+        if (note_pretoken(m, &w[i]) && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
     return m->opt.init ? add_encoded(m, w, n, e) : 0;
+}
+
+/* The same for the sum of a language. All pretokens of a development text matter. */
+static int consume_language(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+{
+    struct merger *m = ctx;
+    for (size_t i = 0; i < n; i++) {
+        if ((m->dev || note_pretoken(m, &w[i])) &&
+            trainer_add_language(m->trainer, m->language, m->dev, w[i].p, w[i].len, w[i].count, e))
+            return -1;
+    }
+    return 0;
 }
 
 /* Formats how much memory learning needs for the part of the sum read so far, and if less is available, the --min-count
@@ -218,11 +239,59 @@ static int base_special(struct merger *m, struct err *e)
     return rc ? -1 : 0;
 }
 
+/* ---- Several languages ---- */
+
+/* Reads the sum of a language, which must have been counted by the same rules as the first. */
+static int read_language(struct merger *m, char *file, struct err *e)
+{
+    struct sum_reader other, *sum = m->rules_known ? &other : &m->sum;
+    struct rules rules = {0};
+    const char *difference = NULL;
+    sum_reader_init(sum, consume_language, m);
+    int rc = sum_reader_read(sum, &file, 1, m->opt.partial, &rules, e);
+    if (rc && !*e->input && strncmp(e->msg, file, strlen(file)) != 0) { /* with one sum, messages need not name it */
+        const struct err why = *e;
+        err_at(e, why.code, file, ERR_NO_OFFSET, "%s", why.msg);
+    }
+    if (!rc && m->rules_known && (difference = rules_difference(&m->rules, &rules)))
+        rc = err_set(e, EX_DATAERR, "%s and %s were counted by different rules: %s", m->opt.files[0], file, difference);
+    if (m->rules_known) {
+        rules_free(&rules);
+        sum_reader_free(&other);
+    } else {
+        m->rules = rules;
+        m->rules_known = true;
+    }
+    return rc;
+}
+
+static int read_languages(struct merger *m, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    const struct parity_opts p = {.global_merges = o->global_merges,
+                                  .has_dev = o->dev.n > 0,
+                                  .ratio = o->ratio,
+                                  .windowed = o->has_window,
+                                  .window = o->window,
+                                  .alpha = o->alpha};
+    if (trainer_balance(m->trainer, (size_t)o->n_languages, &p, e))
+        return -1;
+    for (int i = 0; i < o->n_files; i++) {
+        m->dev = i >= o->n_languages;
+        m->language = (size_t)(m->dev ? i - o->n_languages : i);
+        if (read_language(m, o->files[i], e))
+            return -1;
+    }
+    return 0;
+}
+
 static int read_sum(struct merger *m, struct err *e)
 {
     m->trainer = trainer_new(e);
     if (!m->trainer || read_base(m, e))
         return -1;
+    if (m->opt.parity)
+        return read_languages(m, e) || add_special(&m->rules, &m->opt.add_special, e) ? -1 : 0;
     if (sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e))
         return -1;
     if (m->opt.init)
@@ -443,6 +512,7 @@ static void merger_free(void *ctx)
     sum_reader_free(&m->sum);
     rules_free(&m->rules);
     free(m->merges);
+    free(m->opt.ratio);
     pretoken_encoder_free(&m->encoder);
     id_list_free(&m->ids);
     model_free(&m->base);

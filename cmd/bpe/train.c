@@ -117,6 +117,8 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXT, struct train, keep)},
     COMMAND_PARQUET(struct train, common),
     COMMAND_PROGRESS(struct train, common),
+    {0, "parity", NULL, "--parity: bpe train makes one sum; make one for each language, and see bpe-merge",
+     .kind = OPTION_REFUSED},
     {0, "only", "FILE", "--only is for bpe-chunk: it completes the counts of another run (see bpe(7))",
      .kind = OPTION_REFUSED},
     {'m', "model", "MODEL",

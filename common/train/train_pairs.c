@@ -287,6 +287,17 @@ static void prefetch_next(const struct pairs *ps)
     }
 }
 
+bool pairs_take(struct pairs *ps, uint64_t key, struct pair *top)
+{
+    const uint64_t *count = pairs_get(ps, key);
+    if (!count || *count < ps->floor)
+        return false;
+    struct pair_list *l = pairs_list(ps, count);
+    *top = (struct pair){key, *count, l->at, l->n};
+    l->at = NULL;
+    return true;
+}
+
 int pairs_pop(struct pairs *ps, struct pair *top, struct err *e)
 {
     struct train_bucket *b = &ps->bucket[0];

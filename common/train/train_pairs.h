@@ -88,6 +88,9 @@ int pairs_queue(struct pairs *ps, uint64_t key, struct err *e);
 /* Removes the pairs below the floor from the table. -1: out of memory. */
 int pairs_prune(struct pairs *ps, struct err *e);
 
+/* Takes a pair out, as pairs_pop does. false: it is not in the table, or below the floor. */
+bool pairs_take(struct pairs *ps, uint64_t key, struct pair *top);
+
 /* The list of the pair with this count in the table. */
 static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)
 {

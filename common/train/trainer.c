@@ -23,6 +23,7 @@
 #include "base/sys/bytes.h"
 #include "pretok/byte_level.h"
 #include "train/extension.h"
+#include "train/parity.h"
 #include "train/train_corpus.h"
 #include "train/train_pretokens.h"
 
@@ -44,6 +45,9 @@ struct reserved {
 
 struct trainer {
     struct train_opts o;
+    bool balances;
+    struct parity parity; /* if balances */
+    size_t chooser;       /* the same: the language that chose the last pair; SIZE_MAX: all together */
     bool extends;
     struct extension extension; /* if extends */
     struct buf symbols;         /* working memory */
@@ -56,7 +60,8 @@ struct trainer {
     uint64_t n_vocab;    /* tokens so far, as counted under the tie rule */
     uint64_t n_first;    /* the same before the first merge */
     uint32_t *public_id; /* by symbol: the number that the caller gets, as in model/model.h */
-    size_t public_cap;
+    uint32_t *len;       /* by symbol: its number of bytes */
+    size_t public_cap, len_cap;
     struct reserved *reserved, *reserved_room; /* TRAIN_HF: a hash table by text, and the array of its items */
     size_t reserved_len;                       /* length of the longest text */
     bool *reserved_chars; /* [0 .. reserved_len]: a text has this many characters, and so may spell this many bytes */
@@ -127,11 +132,13 @@ static void number_bytes_by_value(struct trainer *l)
     l->n_vocab = l->n_symbols + l->o.n_special;
 }
 
-static int name_symbol(struct trainer *l, uint32_t symbol, size_t id, struct err *e)
+static int name_symbol(struct trainer *l, uint32_t symbol, size_t id, uint32_t len, struct err *e)
 {
-    if (array_grow(&l->public_id, &l->public_cap, (size_t)symbol + 1, sizeof *l->public_id, "the vocabulary", e))
+    if (array_grow(&l->public_id, &l->public_cap, (size_t)symbol + 1, sizeof *l->public_id, "the vocabulary", e) ||
+        array_grow(&l->len, &l->len_cap, (size_t)symbol + 1, sizeof *l->len, "the vocabulary", e))
         return -1;
     l->public_id[symbol] = (uint32_t)id;
+    l->len[symbol] = len;
     return 0;
 }
 
@@ -146,7 +153,7 @@ static int number_symbols(struct trainer *l, struct err *e)
         number_bytes_by_value(l);
     }
     for (uint32_t i = 0; i < 256; i++)
-        if (name_symbol(l, l->byte[i], i, e))
+        if (name_symbol(l, l->byte[i], i, 1, e))
             return -1;
     return 0;
 }
@@ -158,7 +165,7 @@ static unsigned char byte_at(const struct trainer *l, uint32_t symbol, uint32_t 
 {
     while (l->public_id[symbol] >= 256) {
         const struct merge *m = &l->merges[l->public_id[symbol] - 256];
-        uint32_t left = l->corpus.len[m->left];
+        uint32_t left = l->len[m->left];
         symbol = i < left ? m->left : m->right;
         i -= i < left ? 0 : left;
     }
@@ -168,8 +175,8 @@ static unsigned char byte_at(const struct trainer *l, uint32_t symbol, uint32_t 
 /* The special token whose text is that of the merged pair, or NULL. */
 static struct reserved *find_reserved(const struct trainer *l, uint32_t left, uint32_t right)
 {
-    uint32_t len_left = l->corpus.len[left];
-    uint64_t len = (uint64_t)len_left + l->corpus.len[right];
+    uint32_t len_left = l->len[left];
+    uint64_t len = (uint64_t)len_left + l->len[right];
     if (len > l->reserved_len || !l->reserved_chars[len])
         return NULL;
     size_t n = 0;
@@ -220,7 +227,9 @@ static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
     const bool spelled = !l->extends || !model_of_characters(l->extension.base);
     co->order = byte_ranks(l->o.tie, spelled, rank) ? rank : NULL;
     co->greatest = l->o.tie != TRAIN_SMALLEST;
-    return corpus_init(&l->corpus, &l->pretokens, co, e);
+    if (l->balances && parity_lay_out(&l->parity, co, e))
+        return -1;
+    return l->balances && !l->parity.o.global_merges ? 0 : corpus_init(&l->corpus, &l->pretokens, co, e);
 }
 
 /* Lays out the pretokens. This needs an upper bound on the number of merges. */
@@ -251,13 +260,54 @@ static int add_merge(struct trainer *l, struct merge m, uint64_t count, struct e
     return 0;
 }
 
+/* Gives a merge its symbol *z, and adds it. */
+static int new_merge(struct trainer *l, const struct pair *top, uint32_t *z, struct err *e)
+{
+    const uint32_t left = pair_left(top->key), right = pair_right(top->key);
+    *z = merged_symbol(l, top->key);
+    if (name_symbol(l, *z, 256 + l->n, l->len[left] + l->len[right], e))
+        return -1;
+    return add_merge(l, (struct merge){left, right, 256 + (uint32_t)l->n}, top->count, e);
+}
+
 static int one_merge(struct trainer *l, struct pair *top, struct err *e)
 {
-    uint32_t z = merged_symbol(l, top->key);
-    if (name_symbol(l, z, 256 + l->n, e))
+    uint32_t z;
+    return new_merge(l, top, &z, e) || corpus_merge(&l->corpus, top, z, &l->steps[l->n - 1].replaced, e) ? -1 : 0;
+}
+
+/* ---- parity ---- */
+
+static int prepare_parity(struct trainer *l, uint64_t goal, struct err *e)
+{
+    const uint64_t n_symbols = l->n_symbols + goal + HASH_COUNT(l->reserved);
+    struct corpus_opts co = {
+        .n_symbols = n_symbols < UINT32_MAX - 1 ? (uint32_t)n_symbols : UINT32_MAX - 1, .byte = l->byte, .floor = 1};
+    train_pretokens_classify(&l->pretokens);
+    return lay_out(l, &co, e);
+}
+
+/* As pairs_pop, and sets l->chooser. The first merges are the most frequent pairs of all languages together. */
+static int pop_balanced(struct trainer *l, struct pair *top, struct err *e)
+{
+    const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
+    if (l->n >= l->parity.o.global_merges) {
+        if (l->n == l->parity.o.global_merges)
+            corpus_free(&l->corpus);
+        return parity_pop(&l->parity, least, top, &l->chooser, e);
+    }
+    l->chooser = SIZE_MAX;
+    int popped = pairs_pop(&l->corpus.pairs, top, e);
+    return popped > 0 && top->count < least ? 0 : popped;
+}
+
+static int one_balanced(struct trainer *l, struct pair *top, struct err *e)
+{
+    uint32_t z;
+    uint64_t in_all;
+    if (new_merge(l, top, &z, e) || parity_merge(&l->parity, top, l->chooser, z, &l->steps[l->n - 1].replaced, e))
         return -1;
-    const struct merge m = {pair_left(top->key), pair_right(top->key), 256 + (uint32_t)l->n};
-    return add_merge(l, m, top->count, e) || corpus_merge(&l->corpus, top, z, &l->steps[l->n - 1].replaced, e) ? -1 : 0;
+    return l->chooser == SIZE_MAX ? corpus_merge(&l->corpus, top, z, &in_all, e) : 0;
 }
 
 /* ---- extending a model ---- */
@@ -348,6 +398,8 @@ void trainer_free(struct trainer *l)
     free(l->text);
     free(l->reserved_chars);
     free(l->public_id);
+    free(l->len);
+    parity_free(&l->parity);
     free(l->merges);
     free(l->steps);
     free(l);
@@ -356,6 +408,20 @@ void trainer_free(struct trainer *l)
 int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
     return train_pretokens_add(&l->pretokens, p, len, count, e);
+}
+
+int trainer_balance(struct trainer *l, size_t n_languages, const struct parity_opts *o, struct err *e)
+{
+    l->balances = true;
+    return parity_init(&l->parity, n_languages, o, e);
+}
+
+int trainer_add_language(struct trainer *l, size_t language, bool dev, const unsigned char *p, size_t len,
+                         uint64_t count, struct err *e)
+{
+    if (parity_add(&l->parity, language, dev, p, len, count, e))
+        return -1;
+    return dev || !l->parity.o.global_merges ? 0 : train_pretokens_add(&l->pretokens, p, len, count, e);
 }
 
 int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
@@ -387,24 +453,42 @@ int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t co
     return 0;
 }
 
+/* The slots of the pretokens with a count of at least `min`. */
+static uint64_t slots_of(const struct train_pretokens *all, uint64_t min)
+{
+    uint64_t slots = 0;
+    for (size_t i = 0; i < all->n_class; i++)
+        slots += all->class[i].count >= min ? all->class[i].slots : 0;
+    return slots;
+}
+
+static uint64_t greatest_count(const struct train_pretokens *all, uint64_t max)
+{
+    for (size_t i = 0; i < all->n_class; i++)
+        max = all->class[i].count > max ? all->class[i].count : max;
+    return max;
+}
+
 uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min)
 {
     /* Symbols take two bytes per slot, listed positions four each, and there are tables. Measured in all: 6 to 7 bytes
-     * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. TRAIN_LEX also keeps
-     * the text. */
-    enum { MEMORY_MIN = 16 << 20 };
-    const uint64_t bytes_a_slot = tie == TRAIN_LEX ? 10 : 9;
-    uint64_t slots = 0;
-    for (size_t i = 0; i < l->pretokens.n_class; i++)
-        slots += l->pretokens.class[i].count >= min ? l->pretokens.class[i].slots : 0;
-    return slots * bytes_a_slot + MEMORY_MIN;
+     * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by strings
+     * also need the text. */
+    enum { MEMORY_MIN = 16 << 20, BALANCED = 22 /* bytes a slot, since all pairs are kept */ };
+    const uint64_t text = tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+    uint64_t bytes = slots_of(&l->pretokens, min) * (9 + text);
+    for (size_t i = 0; i < l->parity.n; i++) {
+        const struct language *of = &l->parity.language[i];
+        bytes += (slots_of(&of->pretokens, min) + slots_of(&of->dev_pretokens, 0)) * (BALANCED + text);
+    }
+    return bytes + MEMORY_MIN;
 }
 
 uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes)
 {
-    uint64_t min = 1, max = 0;
-    for (size_t i = 0; i < l->pretokens.n_class; i++)
-        max = l->pretokens.class[i].count > max ? l->pretokens.class[i].count : max;
+    uint64_t min = 1, max = greatest_count(&l->pretokens, 0);
+    for (size_t i = 0; i < l->parity.n; i++)
+        max = greatest_count(&l->parity.language[i].pretokens, max);
     if (trainer_memory(l, tie, max) > bytes)
         return 0;
     while (min < max) {
@@ -429,15 +513,21 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
         return -1;
     l->n_first = l->n_vocab;
     const uint64_t goal = o->vocab_size > l->n_first ? o->vocab_size - l->n_first : 0;
-    if (goal > 0 && (l->extends ? prepare_extension(l, goal, e) : prepare(l, e)))
+    if (goal > 0 && (l->extends    ? prepare_extension(l, goal, e)
+                     : l->balances ? prepare_parity(l, goal, e)
+                                   : prepare(l, e)))
         return -1;
     while (l->n_vocab < o->vocab_size) {
         if (o->progress && l->n % PROGRESS_EVERY == 0)
             o->progress(o->progress_ctx, l->n_vocab - l->n_first, goal);
-        int popped = l->extends ? pop_extension(l, &top, e) : pairs_pop(&l->corpus.pairs, &top, e);
+        int popped = l->extends    ? pop_extension(l, &top, e)
+                     : l->balances ? pop_balanced(l, &top, e)
+                                   : pairs_pop(&l->corpus.pairs, &top, e);
         if (popped == 0 || (popped > 0 && top.count < o->min_frequency))
             break;
-        if (popped < 0 || (l->extends ? one_extension(l, &top, e) : one_merge(l, &top, e)))
+        if (popped < 0 || (l->extends    ? one_extension(l, &top, e)
+                           : l->balances ? one_balanced(l, &top, e)
+                                         : one_merge(l, &top, e)))
             return -1;
     }
     for (size_t i = 0; i < l->n && !l->extends; i++) {

@@ -13,6 +13,7 @@
 #include "base/sys/err.h"
 #include "base/sys/str.h"
 #include "model/model.h"
+#include "train/parity.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,12 @@ int trainer_extend(struct trainer *l, const struct model *base, struct err *e);
 
 /* The same as trainer_add for the ids that the model encodes a pretoken to. */
 int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e);
+
+/* The same: learns by parity of the languages 0 .. n - 1 (parity.h). trainer_add_language then replaces trainer_add;
+ * dev: the pretoken is in the development text of the language. -1: out of memory. */
+int trainer_balance(struct trainer *l, size_t n_languages, const struct parity_opts *o, struct err *e);
+int trainer_add_language(struct trainer *l, size_t language, bool dev, const unsigned char *p, size_t len,
+                         uint64_t count, struct err *e);
 
 /* Adds a pretoken with its count (> 0), bytes *copied*. Add each pretoken only once: equal ones are not combined, so
  * adding one twice is harmless but slower. -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or a

@@ -91,6 +91,84 @@ static int check_sizes(const struct merge_options *o, struct err *e)
     return 0;
 }
 
+/* Reads a positive decimal number at *p, and moves *p past it. */
+static int read_positive(const char **p, double *value, const char *option, const char *text, struct err *e)
+{
+    static const char digits[] = "0123456789";
+    const char *end = *p + strspn(*p, digits);
+    end += *end == '.' ? 1 + strspn(end + 1, digits) : 0;
+    *value = strtod(*p, NULL);
+    if (end == *p || !(*value > 0) || end - *p > 300)
+        return err_set(e, EX_USAGE, "%s=%s: not a positive number, such as 1.5", option, text);
+    *p = end;
+    return 0;
+}
+
+/* Sets o->ratio: a positive number for each language. */
+static int read_ratios(struct merge_options *o, struct err *e)
+{
+    const char *p = o->ratio_text;
+    o->ratio = calloc((size_t)o->n_languages, sizeof *o->ratio);
+    if (!o->ratio)
+        return err_mem(e, "the ratios", (size_t)o->n_languages * sizeof *o->ratio);
+    int n = 0;
+    for (;; p++) {
+        double ratio = 1;
+        if (*o->ratio_text && read_positive(&p, &ratio, "--ratio", o->ratio_text, e))
+            return -1;
+        if (n < o->n_languages)
+            o->ratio[n] = ratio;
+        n++;
+        if (*p != ',')
+            break;
+    }
+    if (*p)
+        return err_set(e, EX_USAGE, "--ratio=%s: not numbers with commas between", o->ratio_text);
+    if (*o->ratio_text && n != o->n_languages)
+        return err_set(e, EX_USAGE, "--ratio=%s: %d numbers for %d languages", o->ratio_text, n, o->n_languages);
+    for (int i = 1; i < o->n_languages && !*o->ratio_text; i++)
+        o->ratio[i] = 1;
+    return 0;
+}
+
+static int check_parity(struct merge_options *o, struct err *e)
+{
+    const char *given = o->dev.n           ? "dev"
+                        : o->ratio_text    ? "ratio"
+                        : o->global_merges ? "global-merges"
+                        : o->alpha_text    ? "alpha"
+                        : o->has_window    ? "window"
+                                           : NULL;
+    if (!o->parity)
+        return given ? err_set(e, EX_USAGE, "--%s is for --parity", given) : 0;
+    if (o->init)
+        return err_set(e, EX_USAGE, "--init and --parity cannot be combined");
+    const int n_dev = o->dev.n ? o->n_files - o->dev.at[0].n_files : 0;
+    o->n_languages = o->n_files - n_dev;
+    if (o->files == usage_no_files || o->n_languages < 1)
+        return err_set(e, EX_USAGE, "--parity: give one sum for each language, before --dev");
+    if (o->dev.n > 1)
+        return err_set(e, EX_USAGE, "--dev: give it once, before all development sums");
+    if (o->dev.n && n_dev != o->n_languages)
+        return err_set(e, EX_USAGE, "--dev: %d development sums for %d languages", n_dev, o->n_languages);
+    if (o->dev.n && o->ratio_text)
+        return err_set(e, EX_USAGE, "--dev and --ratio cannot be combined");
+    if (!o->has_min_frequency)
+        o->min_frequency = 2;
+    if (!o->has_window)
+        o->window = 100;
+    if (o->window < 1 || o->window > INT32_MAX)
+        return err_set(e, EX_USAGE, "--window %llu: must be between 1 and %d", (unsigned long long)o->window,
+                       INT32_MAX);
+    o->has_window |= o->alpha_text != NULL;
+    const char *text = o->alpha_text ? o->alpha_text : "2", *p = text;
+    if (read_positive(&p, &o->alpha, "--alpha", text, e))
+        return -1;
+    if (*p)
+        return err_set(e, EX_USAGE, "--alpha=%s: not a positive number, such as 1.5", text);
+    return o->ratio_text ? read_ratios(o, e) : 0;
+}
+
 static int check(void *options, struct err *e)
 {
     struct merge_options *o = options;
@@ -110,8 +188,10 @@ static int check(void *options, struct err *e)
                        o->special == MERGE_SPECIAL_FIRST ? "first" : "last");
     if (o->init && fd_is_stdin(o->init))
         return err_set(e, EX_USAGE, "--init: the model cannot be read from standard input; give a file");
+    if (check_parity(o, e))
+        return -1;
     if (!o->has_tie)
-        o->tie = o->init ? TRAIN_SMALLEST : TRAIN_HF;
+        o->tie = o->init ? TRAIN_SMALLEST : o->parity ? TRAIN_GREATEST : TRAIN_HF;
     return merge_each_output(o, not_stats, o, e);
 }
 
@@ -185,10 +265,25 @@ static const struct option_row rows[] = {
      "extend this model to N tokens: its ids, merges, pattern and special\n"
      "tokens stay, and the new ids follow its last",
      OPTION_TO(TEXT, struct merge_options, init)},
+    {0, "parity", NULL,
+     "FILEs are the sums of several languages: at each step the one whose\n"
+     "text has the most tokens chooses the pair",
+     OPTION_TO(FLAG, struct merge_options, parity)},
+    {0, "dev", NULL, "the FILEs after it are sums of development texts, whose tokens count",
+     OPTION_TO(PLACED, struct merge_options, dev)},
+    {0, "ratio", "R,...",
+     "instead, the language chooses whose compression divided by its R is\n"
+     "the lowest (default 1 for each)",
+     OPTION_TO(TEXT, struct merge_options, ratio_text), .if_none = ""},
+    {0, "global-merges", "M", "make the first M merges by the counts of all languages together",
+     OPTION_TO(COUNT, struct merge_options, global_merges)},
+    {0, "window", "W", "pass over a language that made more than A/languages of the last W\nchoices (default 100)",
+     OPTION_TO(COUNT, struct merge_options, window), OPTION_GIVEN(struct merge_options, has_window)},
+    {0, "alpha", "A", "the A of --window (default 2)", OPTION_TO(TEXT, struct merge_options, alpha_text)},
     {0, "min-count", "N", "ignore pretokens that occur fewer than N times, to save memory",
      OPTION_TO(COUNT, struct merge_options, min_count)},
     {0, "min-frequency", "N", "do not merge pairs that occur fewer than N times",
-     OPTION_TO(COUNT, struct merge_options, min_frequency)},
+     OPTION_TO(COUNT, struct merge_options, min_frequency), OPTION_GIVEN(struct merge_options, has_min_frequency)},
     {0, "max-token-length", "N", "make no tokens of N bytes or more (except pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
     {0, "add-special", "TOKEN", "add a special token that bpe-chunk did not look for; repeat for several",
@@ -216,6 +311,8 @@ const struct usage merge_usage = {
     .name = "bpe-merge",
     .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest]\n"
                 "[--min-count N] [--min-frequency N] [--max-token-length N] [--add-special=TOKEN]...\n"
+                "[--parity [--dev FILE...] [--ratio[=R,...]] [--global-merges=M]]\n"
+                "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"
                 "[--stats=FILE] [FILE...]",

@@ -26,7 +26,16 @@ struct merge_options {
     enum train_tie tie;
     bool has_tie;
     const char *init; /* a model to extend; NULL: none */
+    bool parity;
+    struct option_placed dev; /* --parity: the FILEs after the first are development texts */
+    const char *ratio_text, *alpha_text;
+    double *ratio; /* the same: for each language; owned; NULL: not given */
+    uint64_t global_merges, window;
+    bool has_window; /* --window or --alpha */
+    double alpha;
+    int n_languages; /* the first FILEs; the others are development texts */
     uint64_t min_count, min_frequency, max_token_len;
+    bool has_min_frequency;
     enum merge_special special;
     struct option_texts add_special;
     unsigned format_number; /* of model_format_names */

@@ -31,6 +31,7 @@ struct command_line {
     char **argv;
     int next;          /* index in argv of the next word */
     const char *value; /* of the option being read; NULL: none */
+    int n_files;       /* FILEs read so far */
 };
 
 const struct option_row *options_find(const struct option_row *rows, const char *name)
@@ -219,15 +220,37 @@ void option_words_free(struct option_words *w)
 void options_free(const struct option_row *rows, void *to)
 {
     for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind != OPTION_TEXTS)
-            continue;
-        struct option_texts *texts = (void *)((char *)to + r->to);
-        free(texts->at);
-        *texts = (struct option_texts){0};
+        void *field = (char *)to + r->to;
+        if (r->kind == OPTION_TEXTS) {
+            free(((struct option_texts *)field)->at);
+            *(struct option_texts *)field = (struct option_texts){0};
+        } else if (r->kind == OPTION_PLACED) {
+            free(((struct option_placed *)field)->at);
+            *(struct option_placed *)field = (struct option_placed){0};
+        }
     }
 }
 
-static int store(const struct option_row *r, void *to, const char *word, struct err *e)
+static int put_placed(struct option_placed *p, const char *text, int n_files, struct err *e)
+{
+    struct option_place *grown = realloc(p->at, (p->n + 1) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "options", (p->n + 1) * sizeof *grown);
+    p->at = grown;
+    grown[p->n++] = (struct option_place){text, n_files};
+    return 0;
+}
+
+const char *option_placed_of(const struct option_placed *p, int file)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < p->n && p->at[i].n_files <= file; i++)
+        text = p->at[i].text;
+    return text;
+}
+
+/* Stores an option that comes after n_files FILEs. */
+static int store(const struct option_row *r, void *to, const char *word, int n_files, struct err *e)
 {
     void *field = (char *)to + r->to;
     char name[NAME_MAX];
@@ -255,6 +278,9 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
         break;
     case OPTION_TEXTS:
         rc = option_texts_add(field, word, e);
+        break;
+    case OPTION_PLACED:
+        rc = put_placed(field, word, n_files, e);
         break;
     case OPTION_SIZE:
         rc = num_size(word, field, name, e);
@@ -290,9 +316,10 @@ static int store_all(const struct command_line *l, const struct option_row *deci
         const struct option_row *r = is_hidden(l, i, decides->name) ? NULL : options_find(s->rows, decides->name);
         if (!r)
             continue;
-        if (store(r, s->to, l->value, e) ||
-            (s->words && (l->value ? option_words_add(s->words, e, "--%s=%s", r->name, l->value)
-                                   : option_words_add(s->words, e, "--%s", r->name))))
+        if (store(r, s->to, l->value, l->n_files, e) ||
+            (s->words && r->kind != OPTION_PLACED &&
+             (l->value ? option_words_add(s->words, e, "--%s=%s", r->name, l->value)
+                       : option_words_add(s->words, e, "--%s", r->name))))
             return -1;
     }
     return 0;
@@ -436,7 +463,7 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
     struct command_line l = {.sets = sets, .n_sets = n_sets, .argc = argc, .argv = argv, .next = 1};
     char **files = calloc((size_t)argc + 1, sizeof *files);
     enum options_next next = OPTIONS_RUN;
-    int n_files = 0, n_options = 1;
+    int n_options = 1;
     if (!files) {
         err_mem(e, "options", ((size_t)argc + 1) * sizeof *files);
         return OPTIONS_WRONG;
@@ -446,7 +473,7 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
         char *word = argv[l.next++];
         bool is_last = strcmp(word, "--") == 0;
         if (word[0] != '-' || !word[1]) {
-            files[n_files++] = word;
+            files[l.n_files++] = word;
             continue;
         }
         if (!is_last)
@@ -454,10 +481,10 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
         while (begin < l.next) /* moves the words to the front, overwriting FILEs, which `files` holds */
             argv[n_options++] = argv[begin++];
         while (is_last && l.next < argc)
-            files[n_files++] = argv[l.next++];
+            files[l.n_files++] = argv[l.next++];
     }
     if (next == OPTIONS_RUN)
-        memcpy(argv + n_options, files, (size_t)n_files * sizeof *files);
+        memcpy(argv + n_options, files, (size_t)l.n_files * sizeof *files);
     *first = n_options;
     free(files);
     return next;

@@ -16,7 +16,7 @@
  *
  * -h, --help and --version are part of every table without being listed. Options and FILEs may be mixed, until `--`;
  * a long name may be abbreviated to a unique prefix. If an option is repeated, the last one counts, except for
- * OPTION_TEXTS.
+ * OPTION_TEXTS and OPTION_PLACED.
  */
 #ifndef BPE_BASE_CLI_OPTIONS_H
 #define BPE_BASE_CLI_OPTIONS_H
@@ -35,6 +35,8 @@ enum option_kind {
     OPTION_TEXT,    /* const char *, borrowed from argv */
     OPTION_OUTPUT,  /* const char *, borrowed, not empty; `-` becomes NULL: standard output */
     OPTION_TEXTS,   /* struct option_texts: appended to it */
+    OPTION_PLACED,  /* struct option_placed: appended to it, with its place: it applies to the FILEs after it, up to the
+                       next one. It is not added to option_words, where it would have no place */
     OPTION_SIZE,    /* uint64_t: digits and K, M, G or T, powers of 1024 */
     OPTION_MEMORY,  /* uint64_t: like OPTION_SIZE, or N% of memory_limit() */
     OPTION_DATA,    /* uint64_t: an amount of data, such as 1.5TB; see num_data */
@@ -46,6 +48,14 @@ enum option_kind {
 
 struct option_texts {
     const char **at; /* owned array; the texts are borrowed */
+    size_t n;
+};
+
+struct option_placed {
+    struct option_place {
+        const char *text; /* borrowed */
+        int n_files;      /* number of FILEs before it */
+    } * at;               /* owned array */
     size_t n;
 };
 
@@ -75,6 +85,7 @@ struct option_row {
 #define OPTION_TEXT_TYPE const char *
 #define OPTION_OUTPUT_TYPE const char *
 #define OPTION_TEXTS_TYPE struct option_texts
+#define OPTION_PLACED_TYPE struct option_placed
 #define OPTION_SIZE_TYPE uint64_t
 #define OPTION_MEMORY_TYPE uint64_t
 #define OPTION_DATA_TYPE uint64_t
@@ -133,6 +144,9 @@ void option_words_free(struct option_words *w);
 /* Append a word, formatted as by printf, or a text, which is borrowed. */
 int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int option_texts_add(struct option_texts *t, const char *text, struct err *e);
+
+/* The text that applies to the FILE with this number, from 0; NULL: none. */
+const char *option_placed_of(const struct option_placed *p, int file);
 
 /* Appends to `out` the help of each option, one or more lines. */
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e);
