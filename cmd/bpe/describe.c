@@ -36,10 +36,7 @@ static int read_model(struct describe *d, const char *path, struct err *e)
     d->n_models++;
     m->name = path;
     m->how = (struct encode_rules){.model = &m->model, .name = path, .pattern = model_pattern(&m->model)};
-    m->count = calloc((size_t)m->model.n_ids + 1, sizeof *m->count);
-    if (!m->count)
-        return err_mem(e, "the counts of tokens", m->model.n_ids * sizeof *m->count);
-    return pretoken_encoder_init(&m->encoder, &m->model, e);
+    return token_counts_init(&m->tokens, &m->model, e);
 }
 
 static int read_models(struct describe *d, struct err *e)
@@ -102,9 +99,8 @@ static void describe_free(void *ctx)
         summing_free(&d->summing);
     for (size_t i = 0; i < d->n_models; i++) {
         struct describe_model *m = &d->model[i];
-        pretoken_encoder_free(&m->encoder);
+        token_counts_free(&m->tokens);
         rules_free(&m->rules);
-        free(m->count);
         model_free(&m->model);
     }
     free(d->model);

@@ -9,8 +9,8 @@
 #include "count/counter.h"
 #include "count/external_merge.h"
 #include "count/summing.h"
-#include "encode/encode_pretoken.h"
 #include "encode/encode_rules.h"
+#include "encode/token_counts.h"
 #include "input/format_guess.h"
 #include "model/model.h"
 #include "pretok/rules.h"
@@ -63,9 +63,7 @@ struct describe_model {
     struct encode_rules how;
     struct rules rules; /* with sorted special tokens */
     struct describe_split *split;
-    struct pretoken_encoder encoder;
-    uint64_t *count; /* occurrences of each id in all pretokens */
-    uint64_t n_tokens;
+    struct token_counts tokens; /* of all pretokens */
 };
 
 struct describe {

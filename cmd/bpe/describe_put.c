@@ -29,7 +29,7 @@ static bool is_less(const struct describe_model *m, uint32_t a, uint32_t b)
 
 static bool is_more_frequent(const struct describe_model *m, uint32_t a, uint32_t b)
 {
-    return m->count[a] == m->count[b] ? is_less(m, a, b) : m->count[a] > m->count[b];
+    return m->tokens.count[a] == m->tokens.count[b] ? is_less(m, a, b) : m->tokens.count[a] > m->tokens.count[b];
 }
 
 static bool is_longer(const struct describe_model *m, uint32_t a, uint32_t b)
@@ -78,9 +78,9 @@ static void make_lists(struct list l[LISTS], const struct describe_model *m)
     l[WORDS] = (struct list){.m = m, .before = is_longer, .max = 6};
     for (uint32_t id = 0; id < m->model.n_ids; id++) {
         const struct model_token *t = &m->model.token[id];
-        if (m->count[id])
+        if (m->tokens.count[id])
             put_id(&l[FREQUENT], id);
-        if (m->count[id] && t->len > 2 && has_letter(t, true))
+        if (m->tokens.count[id] && t->len > 2 && has_letter(t, true))
             put_id(&l[PARTS], id);
         if (t->p && t->len > 1 && has_letter(t, false) && !is_special(&m->model, id))
             put_id(&l[WORDS], id);
@@ -172,9 +172,9 @@ static int put_item(struct buf *out, const struct describe_model *m, const struc
     case VOCABULARY:
         return put_commas(out, vocabulary(&m->model), e);
     case TOKENS:
-        return put_commas(out, m->n_tokens, e);
+        return put_commas(out, m->tokens.n_tokens, e);
     case COMPRESSION:
-        return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)m->n_tokens);
+        return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)m->tokens.n_tokens);
     case FREQUENT_PRETOKENS:
         return put_quoted(out, s->top[i].p, s->top[i].len, e);
     case OF_LIST:
@@ -203,7 +203,7 @@ static int put_one(struct buf *out, const struct describe_model *m, struct err *
         put_commas(out, m->split->n_distinct, e) || buf_put_str(out, " distinct\n", e) ||
         put_row(out, m, lists, &rows[VOCABULARY], e) || buf_put_str(out, " tokens\n", e))
         return -1;
-    if (!m->n_tokens)
+    if (!m->tokens.n_tokens)
         return 0;
     if (put_row(out, m, lists, &rows[TOKENS], e) || buf_put_str(out, ", ", e) ||
         put_item(out, m, lists, &rows[COMPRESSION], 0, e) || buf_put_str(out, " bytes per token\n", e))
@@ -276,7 +276,7 @@ static int put_line(struct buf *out, const struct column *c, size_t n, const str
 
 static int put_several(struct buf *out, const struct describe *d, struct err *e)
 {
-    const size_t n = d->n_models, n_rows = d->model->n_tokens ? N_ROWS : TOKENS;
+    const size_t n = d->n_models, n_rows = d->model->tokens.n_tokens ? N_ROWS : TOKENS;
     int rc = 0;
     struct column *c = calloc(n, sizeof *c);
     if (!c)
