@@ -120,7 +120,9 @@ static int check_size(struct json_reader *r, const struct build *b, uint64_t n)
 /* tiktoken always needs a regex; this one matches any whole text. */
 static const char everything[] = "[\\s\\S]+";
 
-enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256 };
+enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256, EOS, PAD, N_KEYS };
+static const char *const sidecar_keys[] = {"pattern", "pat_str",   "special_tokens", "explicit_n_vocab",
+                                           "sha256",  "eos_token", "pad_token",      NULL};
 
 struct sidecar {
     struct json_reader *r;
@@ -128,7 +130,7 @@ struct sidecar {
     struct {
         const char *p;
         size_t len;
-    } text[SHA256 + 1];
+    } text[N_KEYS];
     uint64_t n_vocab; /* 0: not given */
 };
 
@@ -162,15 +164,26 @@ static int take_regex(struct json_reader *r, struct build *b, struct str regex)
     return build_regex(b, regex);
 }
 
-static int read_sidecar(struct json_reader *r, struct build *b, const struct buf *ranks)
+/* Takes a role, which must be that of a special token. */
+static int take_role(const struct sidecar *s, int key, struct hf_added *role)
 {
-    static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256", NULL};
+    const unsigned char *p = (const unsigned char *)s->text[key].p;
+    *role = (struct hf_added){.p = p, .len = s->text[key].len};
+    if (!p || model_special_named(s->b->m, (struct str){p, role->len}))
+        return 0;
+    return json_read_fail(s->r, "\"%s\" is not one of the special tokens", sidecar_keys[key]);
+}
+
+static int read_sidecar(struct json_reader *r, struct build *b, const struct buf *ranks, struct hf_config *c)
+{
     struct sidecar s = {.r = r, .b = b};
     struct model *m = b->m;
     uint32_t seen = 0;
-    if (json_read_members(r, keys, &seen, read_sidecar_key, &s) || json_read_end(r))
+    if (json_read_members(r, sidecar_keys, &seen, read_sidecar_key, &s) || json_read_end(r))
         return -1;
     if ((s.text[SHA256].p && check_sum(r, s.text[SHA256].p, ranks)) || (s.n_vocab && check_size(r, b, s.n_vocab)))
+        return -1;
+    if (take_role(&s, EOS, &c->role[HF_EOS]) || take_role(&s, PAD, &c->role[HF_PAD]))
         return -1;
     m->pattern = s.text[PATTERN].p;
     return s.text[PAT_STR].p
@@ -178,14 +191,14 @@ static int read_sidecar(struct json_reader *r, struct build *b, const struct buf
                : 0;
 }
 
-static int open_sidecar(struct build *b, int fd, const char *path, const struct buf *ranks)
+static int open_sidecar(struct build *b, int fd, const char *path, const struct buf *ranks, struct hf_config *c)
 {
     struct json_reader r;
     if (model_file_json(&r, fd, path, b->e))
         return -1;
     const char *name = b->name;
     b->name = path; /* for messages about the tokens that follow */
-    int rc = read_sidecar(&r, b, ranks);
+    int rc = read_sidecar(&r, b, ranks, c);
     b->name = name;
     json_read_free(&r);
     return rc;
@@ -301,7 +314,7 @@ static int read_rest(struct build *b, const struct model_source *from, const str
         err_set(b->e, EX_USAGE, "%s contains the pattern and the special tokens: leave out %s, or remove the file",
                 sidecar, from->pattern ? "-p" : "-s");
     } else if ((fd = fd_open_input(sidecar, b->e)) >= 0) {
-        rc = open_sidecar(b, fd, sidecar, ranks);
+        rc = open_sidecar(b, fd, sidecar, ranks, c);
         close(fd);
     }
     free(sidecar);
@@ -357,6 +370,23 @@ static bool is_dense(const struct model *m)
     return true;
 }
 
+static void put_role(struct json_writer *w, const char *key, const struct model_special *s)
+{
+    if (s) {
+        json_write_key(w, key);
+        json_write_bytes(w, s->p, s->len);
+    }
+}
+
+/* Names the tokens with a role, unless readers assume the same. */
+static void put_roles(struct json_writer *w, const struct model *m)
+{
+    if ((m->eos && m->eos != model_assumed_eos(m)) || (m->pad && m->pad != model_assumed_pad(m))) {
+        put_role(w, "eos_token", m->eos);
+        put_role(w, "pad_token", m->pad);
+    }
+}
+
 static int put_sidecar(struct buf *out, const struct model *m, const struct buf *ranks, struct err *e)
 {
     char sha256[SHA256_HEX];
@@ -406,6 +436,7 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
         json_write_null(&w);
     json_write_key(&w, "sha256");
     json_write_str(&w, sha256);
+    put_roles(&w, m);
     json_write_end(&w, '}');
     if (json_write_done(&w) || buf_put_byte(out, '\n', e))
         return -1;
@@ -435,6 +466,7 @@ const struct model_format format_tiktoken = {
     .dialect = PATTERN_PCRE,
     .check = convert_to_ranks,
     .write = write_tiktoken,
+    .beside_eos = true,
     .drops_gaps = true,
     .all_special = true,
     .has_ids = true,

@@ -60,7 +60,8 @@ struct model_format {
     enum pattern_dialect dialect; /* the regex engine that reads its regexes, also in other programs */
     bool is_directory;            /* the path is that of a directory; otherwise of a file, or standard output */
     const char *implied;          /* the pattern that readers assume because the format cannot name one; else NULL */
-    bool names_eos;               /* it can name the token that ends a text (model_eos) */
+    bool names_eos;               /* it names the tokens that end a text and pad (model_eos, model_pad) */
+    bool beside_eos;              /* a second file, if there is a path, names them unless readers assume them */
     bool drops_gaps;              /* readers drop text that the regex does not match */
     bool all_special;             /* it cannot mark an added token as not special */
     bool has_merge_forms;         /* merges can be arrays or strings (merges_as_strings) */

@@ -169,9 +169,9 @@ static const struct model_special *find_usual(const struct model *m, const char 
 }
 
 /* The only special token, unless it is for padding. */
-static const struct model_special *only_special(const struct model *m)
+static const struct model_special *only_special(const struct model *m, const struct model_special *pad)
 {
-    const struct model_special *only = NULL, *pad = model_pad(m);
+    const struct model_special *only = NULL;
     for (size_t i = 0; i < m->n_special; i++) {
         if (m->special[i].special && only)
             return NULL;
@@ -184,15 +184,16 @@ static const struct model_special *only_special(const struct model *m)
 #define BAR "\xEF\xBD\x9C"
 #define BLOCK "\xE2\x96\x81"
 
-const struct model_special *model_eos(const struct model *m)
+/* The usual eos, or the only special token except for `pad`. */
+static const struct model_special *find_eos(const struct model *m, const struct model_special *pad)
 {
     static const char *const usual[] = {
         "<|endoftext|>", "<|end_of_text|>", "<" BAR "end" BLOCK "of" BLOCK "sentence" BAR ">", "</s>", "<eos>", NULL};
-    const struct model_special *s = m->eos ? m->eos : find_usual(m, usual);
-    return s ? s : only_special(m);
+    const struct model_special *s = find_usual(m, usual);
+    return s ? s : only_special(m, pad);
 }
 
-const struct model_special *model_pad(const struct model *m)
+const struct model_special *model_assumed_pad(const struct model *m)
 {
     static const char *const usual[] = {"<pad>",
                                         "<|pad|>",
@@ -202,7 +203,22 @@ const struct model_special *model_pad(const struct model *m)
                                         "<|finetune_right_pad_id|>",
                                         "<" BAR BLOCK "pad" BLOCK BAR ">",
                                         NULL};
-    return m->pad ? m->pad : find_usual(m, usual);
+    return find_usual(m, usual);
+}
+
+const struct model_special *model_pad(const struct model *m)
+{
+    return m->pad ? m->pad : model_assumed_pad(m);
+}
+
+const struct model_special *model_eos(const struct model *m)
+{
+    return m->eos ? m->eos : find_eos(m, model_pad(m));
+}
+
+const struct model_special *model_assumed_eos(const struct model *m)
+{
+    return find_eos(m, model_assumed_pad(m));
 }
 
 /* ---- The fingerprint ---- */
@@ -243,7 +259,7 @@ static void hash_numbers(struct hasher *h, const uint64_t *v, size_t n)
     hash_put(h, bytes, len);
 }
 
-static bool in_order_of_ids(const struct model *m)
+bool model_in_order_of_ids(const struct model *m)
 {
     for (size_t k = 1; k < m->n_merges; k++)
         if (m->merge[k].result < m->merge[k - 1].result)
@@ -261,7 +277,7 @@ uint64_t model_fingerprint(const struct model *m)
         hash_numbers(&h, (const uint64_t[]){id, 2 * (uint64_t)t->len + t->vocab}, 2);
         hash_put(&h, t->p, t->len);
     }
-    size_t n = m->by_rank || in_order_of_ids(m) ? 0 : m->n_merges;
+    size_t n = m->by_rank || model_in_order_of_ids(m) ? 0 : m->n_merges;
     hash_numbers(&h, (const uint64_t[]){m->n_ids, n}, 2);
     for (size_t k = 0; k < n; k++)
         hash_numbers(&h, (const uint64_t[]){m->merge[k].left, m->merge[k].right, m->merge[k].result}, 3);
@@ -344,13 +360,19 @@ int model_rules_pattern(struct rules *r, const struct model *m, const char *patt
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 
-unsigned model_special_flags(const struct model *m, struct str text)
+const struct model_special *model_special_named(const struct model *m, struct str text)
 {
     for (size_t i = 0; i < m->n_special; i++) {
         if (str_equal((struct str){m->special[i].p, m->special[i].len}, text))
-            return m->special[i].flags;
+            return &m->special[i];
     }
-    return 0;
+    return NULL;
+}
+
+unsigned model_special_flags(const struct model *m, struct str text)
+{
+    const struct model_special *s = model_special_named(m, text);
+    return s ? s->flags : 0;
 }
 
 int model_rules_special(struct rules *r, const struct model *m, bool special_is_text, struct err *e)

@@ -130,6 +130,12 @@ size_t model_n_tokens(const struct model *m);
 /* The added token with this id; NULL: none. */
 const struct model_special *model_special(const struct model *m, uint32_t id);
 
+/* The added token with this text; NULL: none. */
+const struct model_special *model_special_named(const struct model *m, struct str text);
+
+/* Whether no merge in the list has a smaller result than the merge before it. */
+bool model_in_order_of_ids(const struct model *m);
+
 /* The name of the built-in pattern by which a model splits text, static; NULL: its regexes are not those of a built-in
  * pattern, or it does not define how text is split. */
 const char *model_pattern(const struct model *m);
@@ -172,6 +178,10 @@ const struct model_special *model_eos(const struct model *m);
 
 /* The special token for padding: `pad`, else the first usual name in the model; NULL: none. */
 const struct model_special *model_pad(const struct model *m);
+
+/* The same for a model whose files name neither `eos` nor `pad`. */
+const struct model_special *model_assumed_eos(const struct model *m);
+const struct model_special *model_assumed_pad(const struct model *m);
 
 /* The default width of an id in bytes: 2 if all ids fit, else 4. */
 static inline unsigned model_id_bytes(const struct model *m)

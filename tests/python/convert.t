@@ -72,11 +72,13 @@ with warnings.catch_warnings(record=True) as remarks:
     warnings.simplefilter("always")
     tok.save("a.json")
     other.save("b.json")
+    other.save("b", "gpt2")
     other.save("b.tiktoken")
     Tokenizer.from_buffer(lib.read("mixed.json").replace(b'"use_regex": true', b'"use_regex": false')).save("c", "gpt2")
 lost = [str(remark.message) for remark in remarks]
-TOLD = f"bos_token {lib.EOT}, eos_token <pad>", 'format="tiktoken" does not record that <pad> ends', "pattern"
+TOLD = f"bos_token {lib.EOT}, eos_token <pad>", 'format="gpt2" does not record that <pad> ends', "pattern"
 lib.ok(len(lost) == 3 and all(map(str.__contains__, lost, TOLD)), "a format that cannot keep something warns", lost)
+lib.ok(Tokenizer("b.tiktoken").eos_token_id == 1, "  and b.tiktoken.json keeps eos_token")
 lib.ok(all(remark.filename == __file__ for remark in remarks), "  with the caller's line")
 
 # ---- Other packages ----
