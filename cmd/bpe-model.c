@@ -1,4 +1,4 @@
-/* bpe-model - converts and describes models: any format in, any format out.
+/* bpe-model - converts, describes and compares models: any format in, any format out.
  *
  * Ids do not change. If the other format cannot express the model, nothing is written, and the program fails.
  */
@@ -10,96 +10,17 @@
 #include "model/formats.h"
 #include "model/model.h"
 #include "model/model_convert.h"
+#include "model/model_diff.h"
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
+#include "model/model_text.h"
 #include "usage/model_usage.h"
-
-#include <stdio.h>
 #include <string.h>
 
 #define NAME "bpe-model"
 
 /* ---- Describing ---- */
-
-/* Appends text with control characters as \xHH, so that it remains one line. */
-static int put_text(struct buf *out, const void *text, size_t len, struct err *e)
-{
-    const unsigned char *p = text;
-    int rc = 0;
-    for (size_t i = 0; i < len && !rc; i++)
-        rc = p[i] < 0x20 || p[i] == 0x7F ? buf_printf(out, e, "\\x%02X", p[i]) : buf_put_byte(out, p[i], e);
-    return rc;
-}
-
-static int put_split(struct buf *out, const struct model *m, struct err *e)
-{
-    if (buf_put_str(out, "pattern: ", e) || buf_put_str(out, model_pattern_name(m), e) || buf_put_byte(out, '\n', e))
-        return -1;
-    for (size_t i = 0; i < m->n_regex; i++) {
-        if (buf_put_str(out, "regex: ", e) || put_text(out, m->regex[i].p, m->regex[i].len, e) ||
-            buf_put_byte(out, '\n', e) ||
-            (m->split[i] && buf_printf(out, e, "split: %s%s\n", split_names[m->split[i] & SPLIT_MASK],
-                                       m->split[i] & SPLIT_BYTE_LEVEL ? ", byte-level" : "")))
-            return -1;
-    }
-    if (m->normalizer && buf_printf(out, e, "normalizer: %s\n", normalizer_names[m->normalizer]))
-        return -1;
-    if (m->prefix.len &&
-        (buf_put_str(out, "prefix: ", e) || put_text(out, m->prefix.p, m->prefix.len, e) || buf_put_byte(out, '\n', e)))
-        return -1;
-    return 0;
-}
-
-static int put_flags(struct buf *out, const struct model_special *s, struct err *e)
-{
-    if (!s->flags && s->special)
-        return 0;
-    int rc = buf_printf(out, e, "flags: %lu", (unsigned long)s->id);
-    for (unsigned k = 0; k < SPECIAL_N_FLAGS && rc == 0; k++)
-        rc = s->flags >> k & 1 ? buf_printf(out, e, " %s", special_flag_name[k]) : 0;
-    return rc || buf_put_str(out, s->special ? "\n" : " not-special\n", e) ? -1 : 0;
-}
-
-static int put_special(struct buf *out, const struct model *m, struct err *e)
-{
-    if (buf_printf(out, e, "special-tokens: %zu\n", m->n_special))
-        return -1;
-    for (size_t i = 0; i < m->n_special; i++) {
-        if (buf_printf(out, e, "special: %lu ", (unsigned long)m->special[i].id) ||
-            put_text(out, m->special[i].p, m->special[i].len, e) || buf_put_byte(out, '\n', e) ||
-            put_flags(out, &m->special[i], e))
-            return -1;
-    }
-    return 0;
-}
-
-/* A special token with a role, if the model's files name one. */
-static int put_role(struct buf *out, const char *role, const struct model_special *s, struct err *e)
-{
-    return s && (buf_printf(out, e, "%s: %lu ", role, (unsigned long)s->id) || put_text(out, s->p, s->len, e) ||
-                 buf_put_byte(out, '\n', e))
-               ? -1
-               : 0;
-}
-
-/* How a model of characters differs from one of bytes. */
-static int put_characters(struct buf *out, const struct model *m, struct err *e)
-{
-    const struct model_unknown *u = &m->unknown;
-    if (!model_of_characters(m))
-        return 0;
-    if (buf_put_str(out, "units: characters\nunknown: ", e))
-        return -1;
-    int rc = u->bytes ? buf_put_str(out, "bytes", e) : put_text(out, m->token[u->id].p, m->token[u->id].len, e);
-    if (rc || buf_put_str(out, !u->bytes && u->fuse ? " fused\n" : "\n", e))
-        return -1;
-    if (m->metaspace.on &&
-        buf_printf(out, e, "metaspace: %s%s\n", m->prefix.len ? prefix_place_names[m->metaspace.place] : "never",
-                   m->metaspace.split ? " split" : ""))
-        return -1;
-    return 0;
-}
 
 static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
@@ -139,16 +60,34 @@ static int put_paths(struct buf *out, const struct model *m, struct err *e)
     return rc ? -1 : 0;
 }
 
+static int write_text(const struct buf *out, struct err *e)
+{
+    return fd_write(1, out->p, out->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+}
+
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) ||
-             put_characters(&out, m, e) || put_vocab(&out, m, e) || put_paths(&out, m, e) ||
-             put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
-             put_role(&out, "separator", model_eos(m), e) || put_role(&out, "padding", model_pad(m), e) ||
-             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || model_put_rules(&out, m, true, e) ||
+             put_vocab(&out, m, e) || put_paths(&out, m, e) || model_put_role(&out, "eos", m->eos, e) ||
+             model_put_role(&out, "pad", m->pad, e) || model_put_role(&out, "separator", model_eos(m), e) ||
+             model_put_role(&out, "padding", model_pad(m), e) || model_put_special(&out, m, e) || write_text(&out, e);
     buf_free(&out);
     return rc ? -1 : 0;
+}
+
+static int compare(const struct model_options *o, struct err *e)
+{
+    struct model a = {0}, b = {0};
+    struct buf out = {0};
+    int rc = model_read(&a, o->files[0], NULL, e) || model_read(&b, o->files[1], NULL, e) ||
+                     model_diff(&out, &a, &b, e) || write_text(&out, e)
+                 ? -1
+                 : 0;
+    buf_free(&out);
+    model_free(&a);
+    model_free(&b);
+    return rc;
 }
 
 /* ---- Converting ---- */
@@ -167,6 +106,8 @@ static int run(void *ctx, struct err *e)
 {
     const struct model_options *o = ctx;
     struct model m;
+    if (o->diff)
+        return compare(o, e);
     const struct model_opts given = {.pattern = o->pattern, .special = o->special.at, .n_special = o->special.n};
     if (model_read(&m, o->files[0], &given, e))
         return -1;

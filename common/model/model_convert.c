@@ -62,7 +62,7 @@ struct token_merger {
     uint64_t point;
     bool by_rank;             /* otherwise by the list of merges */
     const uint32_t *rank;     /* if by_rank: by id; NULL: ids are ranks; borrowed */
-    struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
+    struct token_index index; /* if by_rank, or of characters: the tokens of the vocabulary, by polynomial */
     struct hash_index pairs;  /* else: the merges, by their pair */
     uint64_t *power, *prefix; /* powers of the point, and hashes of the prefixes of the current token */
     struct part *part;
@@ -143,7 +143,9 @@ static int merger_init(struct token_merger *f, const struct model *m, bool by_ra
     f->power[0] = 1;
     for (size_t i = 1; i <= longest; i++)
         f->power[i] = mul(f->power[i - 1], f->point);
-    return by_rank ? index_tokens(f) : index_pairs(f);
+    if ((by_rank || model_of_characters(m)) && index_tokens(f)) /* characters are looked up in start */
+        return -1;
+    return by_rank ? 0 : index_pairs(f);
 }
 
 static void merger_free(struct token_merger *f)
@@ -428,6 +430,27 @@ int convert_to_ranks(struct model *m, struct err *e)
                        "token %lu, \"%s\", is made by no merge; tiktoken would still give it for an equal pretoken",
                        (unsigned long)one, show(name, sizeof name, m, one));
     return rc;
+}
+
+int model_splits(const struct model *m, struct merge **split, struct err *e)
+{
+    struct merge *made;
+    size_t n, missing;
+    uint32_t one;
+    *split = malloc(((size_t)m->n_ids + 1) * sizeof **split);
+    if (!*split)
+        return err_mem(e, "the merges", m->n_ids * sizeof **split);
+    if (find_merges(m, m->by_rank, NULL, &made, &n, &missing, &one, e)) {
+        free(*split);
+        *split = NULL;
+        return -1;
+    }
+    for (uint32_t id = 0; id < m->n_ids; id++)
+        (*split)[id] = (struct merge){MODEL_NO_ID, MODEL_NO_ID, id};
+    for (size_t i = 0; i < n; i++)
+        (*split)[made[i].result] = made[i];
+    huge_free(made, merges_bytes(m));
+    return 0;
 }
 
 /* Tokens for unknown characters are not made by merging, so they do not count. */

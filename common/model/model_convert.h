@@ -24,6 +24,12 @@ int convert_by_ranks(struct model *m, const uint32_t *rank, size_t *missing, str
  * ids would differ; the message names a token. */
 int convert_to_ranks(struct model *m, struct err *e);
 
+/* Sets *split to a new array of the merge that makes each token, by id: the last one when its own bytes (or
+ * characters) are encoded. In any text the token is made by this merge, see model_convert.c. left MODEL_NO_ID: none,
+ * because it is a byte or character, or is never made. ignore_merges has no influence. -1: out of memory, and *split is
+ * NULL. */
+int model_splits(const struct model *m, struct merge **split, struct err *e);
+
 /* Sets *n to the number of vocabulary tokens that merging never makes, not even from only their own bytes, and *first
  * to the first of them (or MODEL_NO_ID). -1: out of memory. */
 int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct err *e);

@@ -1,26 +1,42 @@
 /* model_usage.c - see model_usage.h. */
 #include "usage/model_usage.h"
 
+#include "base/io/fd.h"
 #include "pretok/pattern.h"
 #include "usage/shared_options.h"
+
+static int check_files(const struct model_options *o, struct err *e)
+{
+    if (o->diff && o->n_files != 2)
+        return err_set(e, EX_USAGE, "--diff compares two models: give both");
+    if (!o->diff && o->n_files > 1)
+        return err_set(e, EX_USAGE, "give only one model; for GPT-2, name one of its two files or their directory");
+    if (o->diff && fd_is_stdin(o->files[0]) && fd_is_stdin(o->files[1]))
+        return err_set(e, EX_USAGE, "--diff: standard input cannot be both models; name a file for one of them");
+    return 0;
+}
 
 static int check(void *options, struct err *e)
 {
     struct model_options *o = options;
     o->format = model_format_at(o->format_number);
-    if (o->n_files > 1)
-        return err_set(e, EX_USAGE, "give only one model; for GPT-2, name one of its two files or their directory");
-    if (o->info && (o->has_format || o->path))
-        return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
+    if (check_files(o, e))
+        return -1;
+    if ((o->info || o->diff) && (o->has_format || o->path))
+        return err_set(e, EX_USAGE, "--%s writes no model: leave out -f and -o", o->info ? "info" : "diff");
+    if (o->diff && (o->info || o->pattern || o->special.n))
+        return err_set(e, EX_USAGE, "--diff compares models as they are: leave out the other options");
     if (o->format->is_directory && !o->path)
         return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", o->format->name);
-    if (o->has_form && (o->info || !o->format->has_merge_forms))
+    if (o->has_form && (o->info || o->diff || !o->format->has_merge_forms))
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
 }
 
 static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
+    {0, "diff", NULL, "show how two models differ, one difference per line",
+     OPTION_TO(FLAG, struct model_options, diff)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
      "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
@@ -43,7 +59,8 @@ static const struct option_row rows[] = {
 const struct usage model_usage = {
     .name = "bpe-model",
     .synopsis = "[--info] [-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string]\n"
-                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
+                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
+                "bpe-model --diff MODEL MODEL",
     .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json,\n"
              ".tiktoken file or tokenizer.model (default standard input), or a directory with vocab.json and\n"
              "merges.txt.",

@@ -6,7 +6,7 @@
 #include "model/formats.h"
 
 struct model_options {
-    bool info, has_format, has_form;
+    bool info, diff, has_format, has_form;
     unsigned merges_as_strings; /* 0 or 1 */
     unsigned format_number;     /* of model_format_names */
     const struct model_format *format;

@@ -9,13 +9,15 @@
  *     config               tokenizer_config.json, added_tokens.json: with a pair of files, and with ranks
  *
  * Each must have tokens for all 256 bytes, which would be most of a small file, so @BYTES@ stands for them in the
- * file's format. A model that can be read must be usable: all of it is read, and written as JSON.
+ * file's format. A model that can be read must be usable: all of it is read, and written as JSON, and compared with
+ * itself.
  */
 #include "base/sys/base64.h"
 #include "base/sys/buf.h"
 #include "fuzz.h"
 #include "model/formats.h"
 #include "model/model_convert.h"
+#include "model/model_diff.h"
 #include "model/model_read.h"
 #include "pretok/byte_level.h"
 
@@ -137,6 +139,25 @@ static void prepare(void)
     atexit(leave);
 }
 
+static void write_json(struct model *m)
+{
+    struct err e;
+    struct model_files files = {0};
+    if (format_hf_json.check(m, &e) == 0)
+        (void)!format_hf_json.write(&files, m, &e);
+    model_files_free(&files);
+}
+
+/* Compares a model with itself. */
+static void compare(struct model *m)
+{
+    struct err e;
+    struct buf out = {0};
+    if (model_diff(&out, m, m, &e) == 0 && out.len)
+        abort();
+    buf_free(&out);
+}
+
 static void use(struct model *m)
 {
     struct err e;
@@ -154,10 +175,7 @@ static void use(struct model *m)
     if (model_unreached(m, &n, &first, &e) == 0 && n > m->n_ids)
         abort();
     (void)!model_pattern(m);
-    struct model_files files = {0};
-    if (format_hf_json.check(m, &e) == 0)
-        (void)!format_hf_json.write(&files, m, &e);
-    model_files_free(&files);
+    write_json(m);
     __asm__ volatile("" : : "r"(sum)); /* so that the bytes are read */
 }
 
@@ -196,6 +214,7 @@ static void read_all(const char *path, struct model_opts opts)
         model_free(&rules);
     if (whole) {
         use(&m);
+        compare(&m);
         model_free(&m);
     }
 }
