@@ -1,6 +1,7 @@
-/* bpe-model - converts, describes and compares models: any format in, any format out.
+/* bpe-model - converts, changes, describes and compares models: any format in, any format out.
  *
- * Ids do not change. If the other format cannot express the model, nothing is written, and the program fails.
+ * Ids do not change. If the other format cannot express the model, nothing is written, and
+ * the program fails.
  */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
@@ -11,11 +12,14 @@
 #include "model/model.h"
 #include "model/model_convert.h"
 #include "model/model_diff.h"
+#include "model/model_grow.h"
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
 #include "model/model_text.h"
 #include "usage/model_usage.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME "bpe-model"
@@ -90,12 +94,59 @@ static int compare(const struct model_options *o, struct err *e)
     return rc;
 }
 
+/* ---- Special tokens ---- */
+
+static int add_special(const struct model_options *o, struct model *m, struct err *e)
+{
+    const struct option_texts *given = &o->add_special;
+    struct str *new = calloc(given->n + 1, sizeof *new);
+    size_t n = 0;
+    if (!new)
+        return err_mem(e, "the special tokens", given->n * sizeof *new);
+    for (size_t i = 0; i < given->n; i++) {
+        const struct model_special *s = model_special_named(m, str_of(given->at[i]));
+        if (s)
+            program_note(NAME, "--add-special %s: the model has this token, with the id %lu", given->at[i],
+                         (unsigned long)s->id);
+        else
+            new[n++] = str_of(given->at[i]);
+    }
+    int rc = model_add_special(m, new, n, o->has_multiple ? o->multiple : 1, e);
+    free(new);
+    return rc;
+}
+
+/* Gives a special token a role. */
+static int set_role(struct model *m, const struct model_special **role, const char *option, const char *token,
+                    struct err *e)
+{
+    if (!token)
+        return 0;
+    *role = model_special_named(m, str_of(token));
+    return *role ? 0
+                 : err_set(e, EX_USAGE, "%s %s: not a special token of the model; add it with --add-special", option,
+                           token);
+}
+
+static int change(const struct model_options *o, struct model *m, struct err *e)
+{
+    return ((o->add_special.n || o->has_multiple) && add_special(o, m, e)) ||
+                   set_role(m, &m->eos, "--set-eos", o->eos, e) || set_role(m, &m->pad, "--set-pad", o->pad, e)
+               ? -1
+               : 0;
+}
+
 /* ---- Converting ---- */
 
 static int convert(const struct model_options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
+    const bool lost_eos = o->eos && !model_keeps_eos(m, o->format, o->path),
+               lost_pad = o->pad && !model_keeps_pad(m, o->format, o->path);
+    if (lost_eos || lost_pad)
+        return err_set(e, EX_USAGE, "%s: -f %s cannot record this here; -f hf-dir can",
+                       lost_eos ? "--set-eos" : "--set-pad", o->format->name);
     if (model_format_check(o->format, m, e) || model_save(m, o->format, o->path, e))
         return -1;
     model_remarks(m, o->format, o->path, NAME, program_note);
@@ -111,7 +162,7 @@ static int run(void *ctx, struct err *e)
     const struct model_opts given = {.pattern = o->pattern, .special = o->special.at, .n_special = o->special.n};
     if (model_read(&m, o->files[0], &given, e))
         return -1;
-    int rc = o->info ? describe(&m, e) : convert(o, &m, e);
+    int rc = change(o, &m, e) ? -1 : o->info ? describe(&m, e) : convert(o, &m, e);
     model_free(&m);
     return rc;
 }

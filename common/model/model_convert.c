@@ -373,6 +373,21 @@ int convert_to_merges(struct model *m, struct err *e)
     return 0;
 }
 
+void convert_keys(struct model *m)
+{
+    size_t n_keys = 0;
+    bool same = true;
+    for (uint32_t id = 0; id < m->n_ids; id++)
+        n_keys += m->token[id].p != NULL;
+    for (size_t i = 0; i < m->n_special; i++)
+        n_keys -= !m->special[i].keyed;
+    for (size_t i = 0; i < m->n_special; i++)
+        if (!m->special[i].keyed)
+            same &= m->special[i].id == n_keys++;
+    for (size_t i = 0; i < m->n_special && !same; i++)
+        m->special[i].keyed = true;
+}
+
 /* ---- From merges to ranks ---- */
 
 static bool same_merge(const struct merge *a, const struct merge *b)

@@ -12,6 +12,10 @@
  * special token would have the key of another token in a vocabulary whose keys are in byte-to-unicode form. */
 int convert_to_merges(struct model *m, struct err *e);
 
+/* Makes all added tokens keys of the vocabulary (`keyed`), unless the ids of those that are not keys are the ones that
+ * Hugging Face assigns, from the number of keys on. */
+void convert_keys(struct model *m);
+
 /* Gives a model the list of merges, by id of the result, that is equivalent to merging two neighbors whenever their
  * text is a token of the vocabulary, the lowest rank first, the leftmost of equal ranks. Each token gets the merge that
  * makes it; *missing is the number of tokens that no merge makes. rank is indexed by id (CONVERT_NO_RANK: not made);

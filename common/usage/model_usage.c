@@ -5,6 +5,14 @@
 #include "pretok/pattern.h"
 #include "usage/shared_options.h"
 
+enum { MULTIPLE_MAX = 1 << 17 };
+
+/* Whether an option changes the model. */
+static bool has_change(const struct model_options *o)
+{
+    return o->has_multiple || o->add_special.n || o->eos || o->pad;
+}
+
 static int check_files(const struct model_options *o, struct err *e)
 {
     if (o->diff && o->n_files != 2)
@@ -24,7 +32,7 @@ static int check(void *options, struct err *e)
         return -1;
     if ((o->info || o->diff) && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--%s writes no model: leave out -f and -o", o->info ? "info" : "diff");
-    if (o->diff && (o->info || o->pattern || o->special.n))
+    if (o->diff && (o->info || o->pattern || o->special.n || has_change(o)))
         return err_set(e, EX_USAGE, "--diff compares models as they are: leave out the other options");
     if (o->format->is_directory && !o->path)
         return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", o->format->name);
@@ -33,10 +41,34 @@ static int check(void *options, struct err *e)
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
 }
 
+static int check_multiple(const char *word, void *options, struct err *e)
+{
+    const uint64_t n = ((const struct model_options *)options)->multiple;
+    return n && n <= MULTIPLE_MAX
+               ? 0
+               : err_set(e, EX_USAGE, "--pad-to-multiple %s: must be between 1 and %d", word, MULTIPLE_MAX);
+}
+
+static int check_add_special(const char *token, void *options, struct err *e)
+{
+    (void)token;
+    struct option_texts *list = &((struct model_options *)options)->add_special;
+    if (shared_options_special(list, "--add-special", e) || shared_options_new_special(list, "--add-special", e))
+        return -1;
+    return 0;
+}
+
 static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
     {0, "diff", NULL, "show how two models differ, one difference per line",
      OPTION_TO(FLAG, struct model_options, diff)},
+    {0, "add-special", "TOKEN", "add a special token, with the next id; repeat for several",
+     OPTION_TO(TEXTS, struct model_options, add_special), .check = check_add_special},
+    {0, "pad-to-multiple", "N", "add <|reserved_0|> and so on until the number of ids is a multiple of N",
+     OPTION_TO(COUNT, struct model_options, multiple), OPTION_GIVEN(struct model_options, has_multiple),
+     .check = check_multiple},
+    {0, "set-eos", "TOKEN", "name the special token that ends a text", OPTION_TO(TEXT, struct model_options, eos)},
+    {0, "set-pad", "TOKEN", "name the special token for padding", OPTION_TO(TEXT, struct model_options, pad)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
      "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
@@ -58,12 +90,13 @@ static const struct option_row rows[] = {
 
 const struct usage model_usage = {
     .name = "bpe-model",
-    .synopsis = "[--info] [-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string]\n"
-                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
+    .synopsis = "[--info] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
+                "[--set-eos=TOKEN] [--set-pad=TOKEN] [-f json|gpt2|tiktoken|hf-dir|merges]\n"
+                "[--merges=array|string] [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
                 "bpe-model --diff MODEL MODEL",
-    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json,\n"
-             ".tiktoken file or tokenizer.model (default standard input), or a directory with vocab.json and\n"
-             "merges.txt.",
+    .about = "Reads a model, and writes it in another format, or changed, or describes it. MODEL is a\n"
+             "tokenizer.json, .tiktoken file or tokenizer.model (default standard input), or a directory with\n"
+             "vocab.json and merges.txt.",
     .options = rows,
     USAGE_FILES(struct model_options, files, n_files),
     .check = check,

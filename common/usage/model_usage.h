@@ -7,6 +7,10 @@
 
 struct model_options {
     bool info, diff, has_format, has_form;
+    uint64_t multiple;
+    bool has_multiple;
+    struct option_texts add_special;
+    const char *eos, *pad;
     unsigned merges_as_strings; /* 0 or 1 */
     unsigned format_number;     /* of model_format_names */
     const struct model_format *format;

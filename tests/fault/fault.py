@@ -184,6 +184,7 @@ def main():
         Case("bpe-model, standard input", ["bpe-model", "-f", "merges"], open("kept.json", "rb").read()),
         Case("bpe-model --info of a pair", ["bpe-model", "--info", "kept.pair"]),
         Case("bpe-model -o of a .tiktoken file", ["bpe-model", "-o", "model.json", "kept.tiktoken"], b"", "model.json"),
+        Case("bpe-model --add-special", ["bpe-model", "--add-special=<x>", "--pad-to-multiple=64", "kept.json"]),
         Case("bpe-model --diff", ["bpe-model", "--diff", "kept.json", "kept.tiktoken"]),
         Case("bpe-encode", ["bpe-encode", "-m", "kept.json", "a.txt", "b.txt"]),
         Case("bpe-encode -o", ["bpe-encode", "-m", "kept.tiktoken", "-o", "ids.bin", "a.txt.zst"], b"", "ids.bin"),

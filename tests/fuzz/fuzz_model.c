@@ -9,8 +9,8 @@
  *     config               tokenizer_config.json, added_tokens.json: with a pair of files, and with ranks
  *
  * Each must have tokens for all 256 bytes, which would be most of a small file, so @BYTES@ stands for them in the
- * file's format. A model that can be read must be usable: all of it is read, and written as JSON, and compared with
- * itself.
+ * file's format. A model that can be read must be usable: all of it is read, and written as JSON; then it gets special
+ * tokens, and is compared with itself.
  */
 #include "base/sys/base64.h"
 #include "base/sys/buf.h"
@@ -18,6 +18,7 @@
 #include "model/formats.h"
 #include "model/model_convert.h"
 #include "model/model_diff.h"
+#include "model/model_grow.h"
 #include "model/model_read.h"
 #include "pretok/byte_level.h"
 
@@ -148,14 +149,19 @@ static void write_json(struct model *m)
     model_files_free(&files);
 }
 
-/* Compares a model with itself. */
-static void compare(struct model *m)
+/* Adds special tokens, and compares the model with itself. */
+static void change(struct model *m)
 {
     struct err e;
     struct buf out = {0};
+    const struct str new[] = {str_of("<new>"), str_of("he")};
+    for (size_t i = 0; i < 2; i++)
+        if (!model_special_named(m, new[i]))
+            (void)!model_add_special(m, &new[i], 1, 8, &e);
     if (model_diff(&out, m, m, &e) == 0 && out.len)
         abort();
     buf_free(&out);
+    write_json(m);
 }
 
 static void use(struct model *m)
@@ -214,7 +220,7 @@ static void read_all(const char *path, struct model_opts opts)
         model_free(&rules);
     if (whole) {
         use(&m);
-        compare(&m);
+        change(&m);
         model_free(&m);
     }
 }
