@@ -1,12 +1,13 @@
 /* bpe-model - converts, changes, describes and compares models: any format in, any format out.
  *
- * Ids do not change. If the other format cannot express the model, nothing is written, and
+ * Ids do not change unless tokens are removed. If the other format cannot express the model, nothing is written, and
  * the program fails.
  */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "encode/encode_pretoken.h"
+#include "encode/token_counts.h"
 #include "encode/token_pairs.h"
 #include "model/formats.h"
 #include "model/model.h"
@@ -16,8 +17,11 @@
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
+#include "model/model_shrink.h"
 #include "model/model_text.h"
+#include "pretok/rules.h"
 #include "usage/model_usage.h"
+#include "wire/sum_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +98,55 @@ static int compare(const struct model_options *o, struct err *e)
     return rc;
 }
 
+/* ---- Pruning ---- */
+
+static int add_pretokens(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (token_counts_add(ctx, &w[i], e))
+            return -1;
+    return 0;
+}
+
+/* Refuses a sum whose pretokens are not those of the model. A model that does not state how it splits text accepts any.
+ */
+static int check_pattern(const struct model_options *o, const struct model *m, const struct rules *sum, struct err *e)
+{
+    struct rules own = {0};
+    const char *pattern = model_pattern(m);
+    int rc = model_rules_pattern(&own, m, pattern, e);
+    if (rc == 0 && (own.n_regex || own.pattern.len) && !rules_same_pattern(&own, sum))
+        rc = err_set(e, EX_DATAERR,
+                     "the sum was not counted by the pattern of %s; count the text with bpe-chunk -m MODEL",
+                     fd_name(o->files[0]));
+    rules_free(&own);
+    return rc;
+}
+
+static int prune(const struct model_options *o, struct model *m, struct err *e)
+{
+    char *no_file = usage_no_files[0], *const *sum = o->n_files > 1 ? &o->files[1] : &no_file;
+    struct token_counts *counts = calloc(1, sizeof *counts);
+    struct sum_reader reader;
+    struct rules rules = {0};
+    if (!counts)
+        return err_mem(e, "the counts of tokens", sizeof *counts);
+    sum_reader_init(&reader, add_pretokens, counts);
+    int rc = model_of_characters(m) ? err_set(e, EX_USAGE,
+                                              "--prune is for models of bytes, and this one starts from characters "
+                                              "(SentencePiece): there are no sums for it")
+             : fd_keep_apart(o->path, sum, 1, e) || token_counts_init(counts, m, e) ||
+                     sum_reader_read(&reader, sum, 1, o->partial, &rules, e) || token_counts_end(counts, e) ||
+                     check_pattern(o, m, &rules, e) || model_prune(m, o->prune, counts->count, e)
+                 ? -1
+                 : 0;
+    sum_reader_free(&reader);
+    rules_free(&rules);
+    token_counts_free(counts);
+    free(counts);
+    return rc;
+}
+
 /* ---- Special tokens ---- */
 
 static int add_special(const struct model_options *o, struct model *m, struct err *e)
@@ -130,7 +183,8 @@ static int set_role(struct model *m, const struct model_special **role, const ch
 
 static int change(const struct model_options *o, struct model *m, struct err *e)
 {
-    return ((o->add_special.n || o->has_multiple) && add_special(o, m, e)) ||
+    return (o->has_prune && prune(o, m, e)) || (o->has_vocab_size && model_cut(m, o->vocab_size, e)) ||
+                   ((o->add_special.n || o->has_multiple) && add_special(o, m, e)) ||
                    set_role(m, &m->eos, "--set-eos", o->eos, e) || set_role(m, &m->pad, "--set-pad", o->pad, e)
                ? -1
                : 0;

@@ -139,20 +139,18 @@ static void offer_files(void)
     static const struct {
         const char *option, *files;
     } forms[] = {
-        {"parquet", ":files *.parquet"},
-        {"check", ":directories"},
-        {"list", ":directories"},
-        {"convert", ":directories"},
+        {"parquet", ":files *.parquet"}, {"check", ":directories"}, {"list", ":directories"},
+        {"convert", ":directories"},     {"prune", ":files"}, /* a model, then a sum */
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(asked.program, kinds[i].program) == 0) {
-            printf("%s%s", kinds[i].files, *kinds[i].files ? "\n" : "");
-            return;
-        }
-    }
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (was_given(forms[i].option)) {
             puts(forms[i].files);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(asked.program, kinds[i].program) == 0) {
+            printf("%s%s", kinds[i].files, *kinds[i].files ? "\n" : "");
             return;
         }
     }

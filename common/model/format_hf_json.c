@@ -10,7 +10,7 @@
 
 #include "model/model_convert.h"
 #include "model/model_file.h"
-#include "json/json_write.h"
+#include "model/post_processor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,55 +70,14 @@ static int read_normalizer(struct hf_reader *in)
 
 enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, MODEL };
 
-/* Copies the next value, of any type; numbers must be integers. */
-static int copy_value(struct json_reader *r, struct json_writer *w)
-{
-    struct str s;
-    uint64_t number;
-    bool truth;
-    int c = json_read_peek(r), more = 0;
-    if (c == '{' || c == '[') {
-        if (c == '{' ? json_read_object(r) : json_read_array(r))
-            return -1;
-        json_write_begin(w, (char)c);
-        while ((more = c == '{' ? json_read_key(r, &s) : json_read_item(r)) > 0) {
-            if (c == '{')
-                json_write_key_bytes(w, s.p, s.len);
-            if (copy_value(r, w))
-                return -1;
-        }
-        json_write_end(w, (char)(c + 2));
-    } else if (c == '"') {
-        more = json_read_string(r, &s);
-        if (!more)
-            json_write_bytes(w, s.p, s.len);
-    } else if (c == '0') {
-        more = json_read_uint(r, &number);
-        json_write_uint(w, number);
-    } else if (c == 'n') {
-        more = json_read_null(r) > 0 ? 0 : -1;
-        json_write_null(w);
-    } else {
-        more = c < 0 ? -1 : json_read_bool(r, &truth);
-        if (!more)
-            json_write_bool(w, truth);
-    }
-    return more ? -1 : 0;
-}
-
-/* It refers to tokens by their ids, which do not change. */
 static int read_post_processor(struct hf_reader *in)
 {
     struct buf text = {0};
-    struct json_writer w = json_write_over(&text, true, in->r.e);
     int null = json_read_null(&in->r);
     if (null)
         return null > 0 ? 0 : -1;
-    w.depth = 1; /* the value of a key in the outermost object */
-    w.keyed = true;
-    int rc = copy_value(&in->r, &w);
-    w.depth = 0;
-    if (!rc && (rc = json_write_done(&w)) == 0) {
+    int rc = post_processor_read(&in->r, &text, in->r.e);
+    if (rc == 0) {
         in->m->post_processor = (struct str){build_copy(&in->b, text.p, text.len), text.len};
         rc = in->m->post_processor.p ? 0 : -1;
     }

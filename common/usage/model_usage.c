@@ -10,17 +10,21 @@ enum { MULTIPLE_MAX = 1 << 17 };
 /* Whether an option changes the model. */
 static bool has_change(const struct model_options *o)
 {
-    return o->has_multiple || o->add_special.n || o->eos || o->pad;
+    return o->has_vocab_size || o->has_prune || o->has_multiple || o->add_special.n || o->eos || o->pad;
 }
 
 static int check_files(const struct model_options *o, struct err *e)
 {
     if (o->diff && o->n_files != 2)
         return err_set(e, EX_USAGE, "--diff compares two models: give both");
-    if (!o->diff && o->n_files > 1)
-        return err_set(e, EX_USAGE, "give only one model; for GPT-2, name one of its two files or their directory");
+    if (o->n_files > 1 + (o->diff || o->has_prune))
+        return err_set(e, EX_USAGE, "give only one model%s; for GPT-2, name one of its two files or their directory",
+                       o->has_prune ? " and one sum" : "");
     if (o->diff && fd_is_stdin(o->files[0]) && fd_is_stdin(o->files[1]))
         return err_set(e, EX_USAGE, "--diff: standard input cannot be both models; name a file for one of them");
+    if (o->has_prune && fd_is_stdin(o->files[0]) && (o->n_files == 1 || fd_is_stdin(o->files[1])))
+        return err_set(e, EX_USAGE,
+                       "--prune: standard input cannot be both the model and the sum; name a file for one");
     return 0;
 }
 
@@ -38,6 +42,10 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "-f %s writes several files; name a directory for them with -o", o->format->name);
     if (o->has_form && (o->info || o->diff || !o->format->has_merge_forms))
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
+    if (o->has_vocab_size && o->has_prune)
+        return err_set(e, EX_USAGE, "-v and --prune both remove tokens: give only one of them");
+    if (o->partial && !o->has_prune)
+        return err_set(e, EX_USAGE, "--partial is for the sum of --prune");
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
 }
 
@@ -62,6 +70,13 @@ static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
     {0, "diff", NULL, "show how two models differ, one difference per line",
      OPTION_TO(FLAG, struct model_options, diff)},
+    {'v', "vocab-size", "N",
+     "cut the vocabulary to N tokens: without those that the last merges make;\n"
+     "special tokens stay",
+     OPTION_TO(COUNT, struct model_options, vocab_size), OPTION_GIVEN(struct model_options, has_vocab_size)},
+    {0, "prune", "N", "remove the N tokens that the text of SUM (from bpe-sum) needs least",
+     OPTION_TO(COUNT, struct model_options, prune), OPTION_GIVEN(struct model_options, has_prune)},
+    {0, "partial", NULL, "with --prune: accept an incomplete sum", OPTION_TO(FLAG, struct model_options, partial)},
     {0, "add-special", "TOKEN", "add a special token, with the next id; repeat for several",
      OPTION_TO(TEXTS, struct model_options, add_special), .check = check_add_special},
     {0, "pad-to-multiple", "N", "add <|reserved_0|> and so on until the number of ids is a multiple of N",
@@ -90,9 +105,10 @@ static const struct option_row rows[] = {
 
 const struct usage model_usage = {
     .name = "bpe-model",
-    .synopsis = "[--info] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
+    .synopsis = "[--info] [-v N] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
                 "[--set-eos=TOKEN] [--set-pad=TOKEN] [-f json|gpt2|tiktoken|hf-dir|merges]\n"
                 "[--merges=array|string] [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
+                "bpe-model --prune=N [--partial] [OPTION]... MODEL [SUM]\n"
                 "bpe-model --diff MODEL MODEL",
     .about = "Reads a model, and writes it in another format, or changed, or describes it. MODEL is a\n"
              "tokenizer.json, .tiktoken file or tokenizer.model (default standard input), or a directory with\n"

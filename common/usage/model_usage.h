@@ -7,8 +7,8 @@
 
 struct model_options {
     bool info, diff, has_format, has_form;
-    uint64_t multiple;
-    bool has_multiple;
+    uint64_t vocab_size, prune, multiple;
+    bool has_vocab_size, has_prune, has_multiple, partial;
     struct option_texts add_special;
     const char *eos, *pad;
     unsigned merges_as_strings; /* 0 or 1 */

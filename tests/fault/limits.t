@@ -133,8 +133,9 @@ def deep():
     for model in "in.json", "in.tiktoken", "nested.json":
         yield ["bpe-encode", "-m", model, "long.txt", "in.txt.gz"], b""
         yield ["bpe-model", "--info", model], b""
-        yield ["bpe-model", "--pad-to-multiple=1000", model], b""
+        yield ["bpe-model", "-v", "300", "--pad-to-multiple=1000", model], b""
         yield ["bpe-model", "--diff", model, "in.json"], b""
+    yield ["bpe-model", "--prune=100", "in.json", "in.sum"], b""
     yield encode, must("bpe-chunk", "-m", "in.json", "in.txt.zst", "in.txt.gz")
     yield ["bpe-decode", "-m", "in.json", "in.ids"], b""
     yield ["bpe-view", "--armor", "in.tokens"], b""
