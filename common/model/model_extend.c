@@ -2,6 +2,7 @@
 #include "model/model_extend.h"
 
 #include "base/sys/huge.h"
+#include "model/model_convert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,5 +96,6 @@ int model_extend(struct model *m, const struct merge *merges, size_t n, const st
     for (size_t i = 0; i < n_special; i++)
         if (add_special(m, &special[i], e))
             return -1;
+    convert_keys(m); /* a merge's token is a key, which changes the ids of those that are not */
     return 0;
 }

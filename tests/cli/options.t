@@ -120,6 +120,14 @@ bad_init() {
         bpe-merge -v 310 --init=m.json other.sum
     bpe-merge -v 300 --init=m.json -o again.json in.sum
     same again.json m.json "a model that is not extended remains the same"
+    # As in Llama 3, <|endoftext|> is not a key of the vocabulary, but has the id after the keys.
+    bpe-merge -v 300 --special-last in.sum | python3 -c '
+import json, sys
+m = json.load(sys.stdin)
+del m["model"]["vocab"]["<|endoftext|>"]
+json.dump(m, open("apart.json", "w"))'
+    bpe-merge -v 310 --init=apart.json in.sum | bpe-model --info >apart.info
+    is "$(grep -E '^(ids|special):' apart.info | paste -sd' ')" "ids: 310 special: 299 <|endoftext|>" "--init: special tokens that are not keys keep their ids"
     bpe train -v 310 --init=m.json -o extended.json in.txt
     bpe-merge -v 310 --init=m.json -o by_hand.json in.sum
     same by_hand.json extended.json "bpe train --init counts by the rules of the model"
