@@ -122,7 +122,7 @@ fail:
 
 int extension_init(struct extension *x, const struct model *base, struct err *e)
 {
-    *x = (struct extension){.base = base};
+    *x = (struct extension){.base = base, .n_base = base->n_ids};
     x->inert = malloc((size_t)base->n_ids + 1);
     if (!x->inert)
         return err_mem(e, "the vocabulary", base->n_ids);
@@ -143,7 +143,7 @@ int extension_init(struct extension *x, const struct model *base, struct err *e)
 
 void extension_free(struct extension *x)
 {
-    for (size_t id = x->base ? x->base->n_ids : 0; id < x->n; id++)
+    for (size_t id = x->n_base; id < x->n; id++)
         free((unsigned char *)x->token[id].p);
     free(x->token);
     free(x->inert);

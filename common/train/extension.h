@@ -24,9 +24,9 @@ struct extension {
     const struct special_token *special; /* borrowed: new special tokens; set by the caller */
     size_t n_special;
     struct model_token *token; /* by id: those of the model, then the new ones, as they are spelled (spell_tokens) */
-    size_t n, cap;
-    struct token_index index; /* of the tokens that are not special */
-    struct merge *merge;      /* by rank, of ids: those of the model, then the new ones */
+    size_t n, n_base, cap;     /* n_base: the number of those of the model, to which tokens may be appended meanwhile */
+    struct token_index index;  /* of the tokens that are not special */
+    struct merge *merge;       /* by rank, of ids: those of the model, then the new ones */
     size_t n_merges, merges_cap;
     struct hash_index rank; /* finds merges by their pair */
     bool *inert;        /* by id, for the model's tokens: no merge may take it, because it stands for a byte or for an
