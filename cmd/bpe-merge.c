@@ -241,27 +241,33 @@ static int base_special(struct merger *m, struct err *e)
 
 /* ---- Several languages ---- */
 
-/* Reads the sum of a language, which must have been counted by the same rules as the first. */
-static int read_language(struct merger *m, char *file, struct err *e)
+/* Reads the sum of a language. With one sum, messages need not name it; here they must. */
+static int read_language_sum(struct merger *m, struct sum_reader *sum, char *file, struct rules *rules, struct err *e)
 {
-    struct sum_reader other, *sum = m->rules_known ? &other : &m->sum;
-    struct rules rules = {0};
-    const char *difference = NULL;
     sum_reader_init(sum, consume_language, m);
-    int rc = sum_reader_read(sum, &file, 1, m->opt.partial, &rules, e);
-    if (rc && !*e->input && strncmp(e->msg, file, strlen(file)) != 0) { /* with one sum, messages need not name it */
+    int rc = sum_reader_read(sum, &file, 1, m->opt.partial, rules, e);
+    if (rc && !*e->input && strncmp(e->msg, file, strlen(file)) != 0) {
         const struct err why = *e;
         err_at(e, why.code, file, ERR_NO_OFFSET, "%s", why.msg);
     }
-    if (!rc && m->rules_known && (difference = rules_difference(&m->rules, &rules)))
-        rc = err_set(e, EX_DATAERR, "%s and %s were counted by different rules: %s", m->opt.files[0], file, difference);
-    if (m->rules_known) {
-        rules_free(&rules);
-        sum_reader_free(&other);
-    } else {
-        m->rules = rules;
+    return rc;
+}
+
+/* The same; the sum must have been counted by the same rules as the first. */
+static int read_language(struct merger *m, char *file, struct err *e)
+{
+    struct sum_reader other;
+    struct rules rules = {0};
+    const char *difference;
+    if (!m->rules_known) {
         m->rules_known = true;
+        return read_language_sum(m, &m->sum, file, &m->rules, e);
     }
+    int rc = read_language_sum(m, &other, file, &rules, e);
+    if (!rc && (difference = rules_difference(&m->rules, &rules)))
+        rc = err_set(e, EX_DATAERR, "%s and %s were counted by different rules: %s", m->opt.files[0], file, difference);
+    rules_free(&rules);
+    sum_reader_free(&other);
     return rc;
 }
 
