@@ -339,7 +339,7 @@ static int try_format(struct merger *m, struct err *e)
     struct model model;
     if (learned_set_rules(&bytes, &m->rules, e) || assign_ids(&model, &bytes, o->format, e))
         return -1;
-    int rc = o->format->write(&files, &model, e) || check_stats(o, &files, e) ? -1 : 0;
+    int rc = assign_ids_check(&model, e) || o->format->write(&files, &model, e) || check_stats(o, &files, e) ? -1 : 0;
     model_files_free(&files);
     model_free(&model);
     return rc;
@@ -431,7 +431,10 @@ static int make_model(const struct merger *m, size_t n, struct model *model, str
     struct learned learned = {.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
     learned.special_first =
         o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
-    return learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ? -1 : 0;
+    return learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ||
+                   assign_ids_check(model, e)
+               ? -1
+               : 0;
 }
 
 /* Appends the first n merges, their tokens and the new special tokens to the base model. */
@@ -457,10 +460,9 @@ static int add_model(struct merger *m, size_t i, struct model_output *to, struct
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)made,
                      (unsigned long long)size->n);
-    if (o->init ? extend_base(m, n, e) : make_model(m, n, model, e))
-        return -1;
     char *path = o->path ? merge_path(o, i, e) : NULL;
-    int rc = (o->path && !path) || (o->stats && size == merge_largest(o) && add_stats(m, model, n, to, e)) ||
+    int rc = (o->path && !path) || (o->init ? extend_base(m, n, e) : make_model(m, n, model, e)) ||
+                     (o->stats && size == merge_largest(o) && add_stats(m, model, n, to, e)) ||
                      model_output_add(to, model, o->format, path, e)
                  ? -1
                  : 0;

@@ -221,22 +221,6 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
     return fill_special(b, all, l, apart);
 }
 
-/* Refuses a special token that is spelled like the bytes of another token: both would have one id. */
-static int check_special(const struct model *m, struct err *e)
-{
-    for (size_t i = 0; i < m->n_special; i++) {
-        const struct model_special *s = &m->special[i];
-        const struct model_token *t = &m->token[s->id];
-        if (t->len != s->len || memcmp(t->p, s->p, s->len))
-            return err_set(
-                e, EX_USAGE,
-                "the special token %.*s is how the vocabulary spells another token, so one id would mean both; choose "
-                "another, or -f tiktoken",
-                (int)(s->len < 60 ? s->len : 60), (const char *)s->p);
-    }
-    return 0;
-}
-
 int learned_set_rules(struct learned *l, const struct rules *r, struct err *e)
 {
     const struct pattern *pattern = rules_builtin(r);
@@ -269,10 +253,25 @@ int assign_ids(struct model *m, const struct learned *l, const struct model_form
     int rc = tokens_init(&all, l, e);
     if (!rc && (rc = write_tokens(&b, &all, l, apart) || find_first(&all, e) ? -1 : 0) == 0) {
         give_ids(&all, l->special_first && !apart);
-        rc = fill(&b, &all, l, apart) || check_special(m, e) ? -1 : 0;
+        rc = fill(&b, &all, l, apart);
     }
     tokens_free(&all);
     if (rc)
         model_free(m);
     return rc;
+}
+
+int assign_ids_check(const struct model *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        const struct model_token *t = &m->token[s->id];
+        if (t->len != s->len || memcmp(t->p, s->p, s->len))
+            return err_set(
+                e, EX_USAGE,
+                "the special token %.*s is how the vocabulary spells another token, so one id would mean both; choose "
+                "another, or -f tiktoken",
+                (int)(s->len < 60 ? s->len : 60), (const char *)s->p);
+    }
+    return 0;
 }

@@ -44,4 +44,8 @@ int learned_set_rules(struct learned *l, const struct rules *r, struct err *e);
  * or more. */
 int assign_ids(struct model *m, const struct learned *l, const struct model_format *format, struct err *e);
 
+/* Refuses (EX_USAGE) a special token of that model that is spelled like a token of other bytes: one id would mean both.
+ */
+int assign_ids_check(const struct model *m, struct err *e);
+
 #endif

@@ -109,6 +109,12 @@ is "$? $(ls nowhere 2>/dev/null)" "73 " "a missing directory: exit 73"
 bpe-merge -v 256 $sum >none 2>err
 is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " \
     "-v too small: the message has the minimum"
+for text in Ġ "$(bpe-merge -v 1000 -f merges $sum | grep -m 1 '^Ġ' | tr -d ' ')"; do # a byte, and the result of a merge
+    refuses 64 "bpe-merge: the special token $text is how the vocabulary spells another token, so one id would mean both*" \
+        bpe-merge -v 1000 --add-special=$text $sum
+done
+bpe-merge -v 1000 --add-special=Ġ -f tiktoken -o spelled.tiktoken $sum 2>/dev/null
+is "$? $(grep -c '"Ġ"' spelled.tiktoken.json)" "0 1" "  tiktoken keeps special tokens apart"
 
 # ---- Several models of one run ----
 head -c 4000 made-up.txt | bpe-chunk --invalid=skip | bpe-count | bpe-sum >short.sum
