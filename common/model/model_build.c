@@ -376,20 +376,33 @@ int build_refuse_flags(const struct model *m, const char *what, struct err *e)
 static int by_id(const void *a, const void *b)
 {
     const struct model_special *s = a, *t = b;
-    return (s->id > t->id) - (s->id < t->id);
+    return s->id != t->id ? (s->id > t->id) - (s->id < t->id)
+                          : str_compare((struct str){s->p, s->len}, (struct str){t->p, t->len});
 }
 
-int build_special_end(struct build *b)
+/* Sorts special tokens, and refuses two with the same id and, if `equal`, the same content. */
+static int sort_special(struct build *b, bool equal)
 {
     struct model *m = b->m;
     if (m->n_special)
         qsort(m->special, m->n_special, sizeof *m->special, by_id);
     for (size_t i = 1; i < m->n_special; i++) {
-        if (m->special[i].id == m->special[i - 1].id)
+        const struct model_special *s = &m->special[i], *t = s - 1;
+        if (s->id == t->id && (!equal || str_equal((struct str){s->p, s->len}, (struct str){t->p, t->len})))
             return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "two added tokens have the id %lu",
-                          (unsigned long)m->special[i].id);
+                          (unsigned long)s->id);
     }
     return 0;
+}
+
+int build_special_end(struct build *b)
+{
+    return sort_special(b, false);
+}
+
+int build_special_end_unchecked(struct build *b)
+{
+    return sort_special(b, true);
 }
 
 int build_end(struct build *b)

@@ -74,6 +74,8 @@ int build_pattern(struct build *b, const struct pattern *pattern);  /* its name 
  * these. */
 int build_end(struct build *b);
 int build_special_end(struct build *b); /* only the check of special tokens */
+/* The same if the ids are those of a file, some of which may be ignored: refuses only the same token twice. */
+int build_special_end_unchecked(struct build *b);
 
 /* For a format without flags of added tokens: -1 with EX_USAGE if a token has flags. what: the format's files. */
 int build_refuse_flags(const struct model *m, const char *what, struct err *e);

@@ -347,6 +347,18 @@ m["added_tokens"].append({**m["added_tokens"][0]})|two added tokens have the id*
 EOF
 }
 
+# The id that the file gives an added token is ignored if the token is in the vocabulary, even if it is another token's.
+other_ids() {
+    learn
+    edit 'm["added_tokens"] += [{**m["added_tokens"][0], "id": 300, "content": t} for t in ("t", "e", "a")]'
+    bpe-encode -m edited.json in.txt >want
+    ok $? "ids in the file that the vocabulary overrules"
+    bpe-chunk -m edited.json --inline in.txt | bpe-encode -m edited.json -f raw | cmp - want
+    is "${PIPESTATUS[*]}" "0 0 0" "  in chunks, too"
+    edit 'm["added_tokens"] += [{**m["added_tokens"][0], "id": 300, "content": t} for t in ("e", "a", "e")]'
+    fails 65 "bpe-chunk: edited.json: two added tokens have the id 300" bpe-chunk -m edited.json in.txt
+}
+
 rules_cut_off() {
     learn
     head -c 3000 tokenizer.json >edited.json
@@ -354,7 +366,7 @@ rules_cut_off() {
 }
 
 for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes hf_dir other_order unreached \
-    ignore_merges steps several_regexes not_said bad_options cannot_write rules_of_forms rules_refused rules_cut_off; do
+    ignore_merges steps several_regexes not_said bad_options cannot_write rules_of_forms rules_refused other_ids rules_cut_off; do
     block $cases
 done
 done_testing
