@@ -17,7 +17,6 @@
 #include "chunk/resume_ranges.h"
 #include "input/cut.h"
 #include "model/model.h"
-#include "model/model_read.h"
 #include "pretok/pretokenize.h"
 #include "pretok/scan.h"
 #include "usage/chunk_usage.h"
@@ -54,51 +53,14 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
     return 0;
 }
 
-/* Sets the pattern: by name, by a regex, or the model's. */
-static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
-{
-    const struct chunk_options *o = &c->opt;
-    if (o->model) {
-        const char *name = model_pattern(&c->model);
-        if (!name && c->model.n_regex == 0)
-            return err_set(e, EX_USAGE, "%s does not define how text splits into pretokens; see -p", o->model);
-        return model_rules_pattern(r, &c->model, name, e);
-    }
-    r->normalizer = (enum normalizer)o->normalizer;
-    if (!o->regex) {
-        const struct pattern *pattern = pattern_named(o->pattern, e);
-        r->pattern = str_of(pattern ? pattern->name : "");
-        return pattern ? 0 : -1;
-    }
-    const struct str regex = str_of(o->regex);
-    return rules_set_regex(r, &regex, 1, e);
-}
-
-static int set_special(struct chunker *c, struct rules *r, struct err *e)
-{
-    const struct chunk_options *o = &c->opt;
-    if (o->model && !o->special.n) /* added tokens of a model that are not special are always found */
-        return model_rules_special(r, &c->model, o->no_special, e);
-    r->special = calloc(o->special.n + 1, sizeof *r->special);
-    if (!r->special)
-        return err_mem(e, "special tokens", o->special.n * sizeof *r->special);
-    for (size_t i = 0; i < o->special.n; i++) {
-        const struct str text = str_of(o->special.at[i]);
-        r->special[r->n_special++] = (struct special_token){text, o->model ? model_special_flags(&c->model, text) : 0};
-    }
-    return 0;
-}
-
 static int make_rules(struct chunker *c, struct err *e)
 {
     const struct chunk_options *o = &c->opt;
     struct rules r = {0};
     struct reading reading;
-    const struct model_opts given = {.pattern = o->pattern, .rules_only = true};
-    int rc = source_options_reading(&o->source, &reading, e) ||
-                     (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
-                     set_special(c, &r, e) || rules_put(&c->writer.rules, &r, e) ||
-                     reading_put(&c->writer.reading, &reading, e) || set_cutter(c, &r, reading.form, e)
+    int rc = source_options_reading(&o->source, &reading, e) || rules_options_get(&o->rules, &c->model, &r, e) ||
+                     rules_put(&c->writer.rules, &r, e) || reading_put(&c->writer.reading, &reading, e) ||
+                     set_cutter(c, &r, reading.form, e)
                  ? -1
                  : 0;
     rules_free(&r);
@@ -110,12 +72,12 @@ static int make_rules(struct chunker *c, struct err *e)
 /* Searches the text for the default special token if -s replaced it with others that do not contain it. */
 static void set_watch(struct chunker *c)
 {
-    const struct chunk_options *o = &c->opt;
+    const struct rules_options *o = &c->opt.rules;
     bool replaced = o->special.n && !o->model;
     for (size_t i = 0; i < o->special.n; i++)
-        replaced &= strstr(o->special.at[i], CHUNK_SPECIAL) == NULL;
+        replaced &= strstr(o->special.at[i], RULES_SPECIAL) == NULL;
     if (replaced)
-        c->watch.token = str_of(CHUNK_SPECIAL);
+        c->watch.token = str_of(RULES_SPECIAL);
 }
 
 /* Sets rules and inputs from the options. */
@@ -126,7 +88,7 @@ static int set_sources(struct chunker *c, struct err *e)
         return -1;
     set_watch(c);
     /* If special tokens can overlap, the one just before a piece may depend on text far before it. */
-    bool by_value = o->inline_text || (o->model && !cut_takes_files(&c->cutter));
+    bool by_value = o->inline_text || (o->rules.model && !cut_takes_files(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
             return file_list_place(&o->source.list, i, e);
@@ -161,8 +123,8 @@ static void note_found(const struct input_warnings *w)
     if (w->guess.found)
         program_note(NAME, "%s", format_guess_text(&w->guess, text));
     if (w->has_token)
-        program_note(NAME, "the text has " CHUNK_SPECIAL ", which is not named by -s, so it is counted as text; "
-                           "add -s '" CHUNK_SPECIAL "' if documents end with it");
+        program_note(NAME, "the text has " RULES_SPECIAL ", which is not named by -s, so it is counted as text; "
+                           "add -s '" RULES_SPECIAL "' if documents end with it");
 }
 
 /* Shows progress for text by value only: by reference this program finishes early, and bpe-sum shows what was counted.

@@ -216,12 +216,12 @@ static int check(struct err *e)
         self.files = standard;
         self.n_files = 1;
     }
-    c->model = self.encode.model = self.model;
+    c->rules.model = self.encode.model = self.model;
     c->source.id = self.shard.pipeline.id = self.id;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     self.shard.pipeline.dir = self.dir;
     if (self.encode.special == SPECIAL_TEXT)
-        c->special.n = 0;
+        c->rules.special.n = 0;
     asked.dir = self.dir;
     asked.parquet = self.common.parquet;
     asked.form = input_forms[source_options_form(&c->source)];

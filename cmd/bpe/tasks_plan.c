@@ -59,7 +59,7 @@ static int check(struct err *e)
     if (check_tasks(e) || check_words(e) || command_options_check(&self.common, s, false, self.n_files, e))
         return -1;
     if (self.encode.model && self.encode.special == SPECIAL_TEXT)
-        self.chunk.special.n = 0;
+        self.chunk.rules.special.n = 0;
     s->is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) ||
         (self.encode.model && command_check(encode, self.files, self.n_files, e)))

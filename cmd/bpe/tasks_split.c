@@ -176,10 +176,10 @@ static int check_shard(struct err *e)
         return err_set(e, EX_USAGE, "missing -m MODEL; see --help");
     if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
         return err_set(e, EX_USAGE, "missing -o OUT (directory for the shards); see --help");
-    self.chunk.model = self.encode.model = self.model;
+    self.chunk.rules.model = self.encode.model = self.model;
     self.chunk.source.id = self.shard.pipeline.id = self.id;
     if (self.encode.special == SPECIAL_TEXT)
-        self.chunk.special.n = 0;
+        self.chunk.rules.special.n = 0;
     return check_programs(of_shard, sizeof of_shard / sizeof *of_shard, e);
 }
 

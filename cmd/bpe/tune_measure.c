@@ -51,7 +51,7 @@ static int run(const struct measure *m, uint64_t jobs, const char *block, struct
 {
     const struct tune *t = m->tune;
     const struct chunk_options *o = &t->chunk;
-    const size_t n_special = o->no_special ? 0 : o->special.n ? o->special.n : 1;
+    const size_t n_special = o->rules.no_special ? 0 : o->rules.special.n ? o->rules.special.n : 1;
     char number[32], vocabulary[32];
     struct command_line l = {0};
     struct job_start how = {

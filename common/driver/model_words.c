@@ -64,6 +64,6 @@ int model_words_init(const struct merge_options *merge, struct chunk_options *ch
 {
     if (!merge->init)
         return 0;
-    chunk->model = merge->init;
-    return option_words_add(to, e, "--model=%s", chunk->model);
+    chunk->rules.model = merge->init;
+    return option_words_add(to, e, "--model=%s", chunk->rules.model);
 }

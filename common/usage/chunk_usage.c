@@ -1,9 +1,6 @@
 /* chunk_usage.c - see chunk_usage.h. */
 #include "usage/chunk_usage.h"
 
-#include "pretok/pattern.h"
-#include "pretok/regex.h"
-#include "pretok/rules.h"
 #include "usage/shared_options.h"
 #include "wire/record.h"
 
@@ -12,33 +9,17 @@
 static int check(void *options, struct err *e)
 {
     struct chunk_options *o = options;
-    if (o->regex && (o->pattern || o->model))
-        return err_set(e, EX_USAGE, "-e and -%c cannot be combined", o->pattern ? 'p' : 'm');
-    if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
-        return -1;
-    if (o->normalizer && o->model)
-        return err_set(e, EX_USAGE, "--normalize and -m cannot be combined; the model determines the normalization");
-    if (o->no_special && o->special.n)
-        return err_set(e, EX_USAGE, "-s and --no-special cannot be combined");
-    if ((o->pattern && !pattern_named(o->pattern, e)) ||
-        source_options_check(&o->source, o->files != usage_no_files, e))
-        return -1;
-    if (o->only && (o->pattern || o->regex || o->model || o->special.n || o->no_special || o->normalizer ||
-                    source_options_given(&o->source)))
+    if (o->only && (rules_options_given(&o->rules) || source_options_given(&o->source)))
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
-    if (o->model && source_options_stdin(&o->source, o->model, o->files, o->n_files, e))
+    if (rules_options_check(&o->rules, e) || source_options_check(&o->source, o->files != usage_no_files, e))
         return -1;
-    if (!o->model && shared_options_new_special(&o->special, "-s", e))
-        return -1;
-    if (!o->pattern && !o->model)
-        o->pattern = "gpt2";
-    return o->no_special || o->special.n || o->model ? 0 : option_texts_add(&o->special, CHUNK_SPECIAL, e);
+    return o->rules.model ? source_options_stdin(&o->source, o->rules.model, o->files, o->n_files, e) : 0;
 }
 
 static int check_special(const char *token, void *options, struct err *e)
 {
     (void)token;
-    return shared_options_special(&((struct chunk_options *)options)->special, "-s", e);
+    return shared_options_special(&((struct chunk_options *)options)->rules.special, "-s", e);
 }
 
 static int check_block(const char *size, void *options, struct err *e)
@@ -57,22 +38,7 @@ static int check_status(const char *fd, void *options, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {'p', "pattern", "NAME",
-     "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
-     "cl100k-tiktoken, nanochat, qwen2 (qwen3), o200k, deepseek-v3, tekken,\n"
-     "qwen3.5, kimi-k2 (kimi), gpt2-digits (starcoder2, command-r), bytes",
-     OPTION_TO(TEXT, struct chunk_options, pattern), .get_words = pattern_names},
-    {'e', "regex", "REGEX", "split text by this regex instead", OPTION_TO(TEXT, struct chunk_options, regex)},
-    {'m', "model", "MODEL", "use the pattern and the special tokens of a model, for bpe-encode",
-     OPTION_TO(TEXT, struct chunk_options, model)},
-    {'s', "special-token", "TOKEN",
-     "a special token, which ends a document (default <|endoftext|>);\n"
-     "repeat for several",
-     OPTION_TO(TEXTS, struct chunk_options, special), .check = check_special},
-    {0, "no-special", NULL, "no special token: each file is one document",
-     OPTION_TO(FLAG, struct chunk_options, no_special)},
-    {0, "normalize", "FORM", "normalize the text between special tokens first: none (default) or nfc",
-     OPTION_TO(CHOICE, struct chunk_options, normalizer), .words = normalizer_names},
+    RULES_OPTIONS(struct chunk_options, rules, check_special),
     {'b', "block", "SIZE", "split the text into pieces of about SIZE (default: depends on the input)",
      OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
     {0, "dealt", NULL,

@@ -3,16 +3,12 @@
 #define BPE_USAGE_CHUNK_USAGE_H
 
 #include "base/cli/usage.h"
+#include "usage/rules_options.h"
 #include "usage/source_options.h"
 
-/* The special token if no option names one. */
-#define CHUNK_SPECIAL "<|endoftext|>"
-
 struct chunk_options {
-    const char *pattern, *regex, *model;
-    struct option_texts special;
-    bool no_special, inline_text, dealt;
-    unsigned normalizer; /* of enum normalizer */
+    struct rules_options rules;
+    bool inline_text, dealt;
     struct source_options source;
     uint64_t block; /* 0: chosen by chunk_plan */
     const char *only;
