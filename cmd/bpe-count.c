@@ -50,17 +50,10 @@ static void close_run(struct chunk_run *r)
 /* Writes what was counted, and empties the table. */
 static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
 {
-    struct counter *c = r->work;
-    struct pretoken word;
-    size_t pos = 0;
     if (!w->begun)
         batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
     w->begun = true;
-    while (table_next(&c->table, &pos, &word)) {
-        if (batch_pretoken(&w->batch, &word, e))
-            return -1;
-    }
-    return table_clear(&c->table, e);
+    return counter_put(r->work, &w->batch, e);
 }
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
@@ -74,21 +67,19 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
 static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
-    enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens worth writing, however little memory is allowed */
     struct worker *w = ctx;
     struct counter *c = r->work;
     chunk_run_pretokenizer(r, &c->pretokenizer);
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
-    bool large = table_bytes(&c->table) >= w->opt.memory && table_n(&c->table) >= DISTINCT_MIN;
-    return used >= 0 && large && put_words(w, r, e) ? -1 : used;
+    bool full = counter_is_full(c, w->opt.memory, true);
+    return used >= 0 && full && put_words(w, r, e) ? -1 : used;
 }
 
 /* A batch whose words have been partly written ends with the piece, so only one is ever open. */
 static bool is_full(void *ctx, const struct chunk_run *r)
 {
     const struct worker *w = ctx;
-    const struct counter *c = r->work;
-    return w->begun || table_bytes(&c->table) >= w->opt.memory;
+    return w->begun || counter_is_full(r->work, w->opt.memory, false);
 }
 
 /* Ends the open batch: the remaining words, then a commit with the ranges that the batch covers. */

@@ -98,18 +98,6 @@ static int put_commas(struct buf *out, uint64_t n, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* Puts a token in quotes, on one line; a very long one is cut after a whole character. */
-static int put_quoted(struct buf *out, const unsigned char *p, size_t len, struct err *e)
-{
-    size_t n = len <= DESCRIBE_SHOWN ? len : DESCRIBE_SHOWN - 1;
-    for (int i = 0; i < 3 && n < len && (p[n] & 0xC0) == 0x80; i++)
-        n--;
-    return buf_put_byte(out, '"', e) || record_text_escape(out, p, n, e) ||
-                   buf_put_str(out, n < len ? "\"..." : "\"", e)
-               ? -1
-               : 0;
-}
-
 static uint64_t vocabulary(const struct model *m)
 {
     uint64_t n = 0;
@@ -176,9 +164,9 @@ static int put_item(struct buf *out, const struct describe_model *m, const struc
     case COMPRESSION:
         return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)m->tokens.n_tokens);
     case FREQUENT_PRETOKENS:
-        return put_quoted(out, s->top[i].p, s->top[i].len, e);
+        return record_text_quote(out, s->top[i].p, s->top[i].len, DESCRIBE_SHOWN, e);
     case OF_LIST:
-        return put_quoted(out, t->p, t->len, e);
+        return record_text_quote(out, t->p, t->len, DESCRIBE_SHOWN, e);
     }
     return 0;
 }

@@ -14,15 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the name means a different file in each process, like /dev/stdin and /dev/fd/3. (/proc/PID/fd is the same for
- * all.) */
-static bool is_private(const char *path)
-{
-    bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '1' && path[6] <= '9';
-    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
-           (strncmp(path, "/proc/", 6) == 0 && !of_process);
-}
-
 /* Looks at the first bytes of a regular file. */
 static int look_inside(struct source *s, int fd, struct input_warnings *watch, struct err *e)
 {
@@ -87,7 +78,7 @@ static int look_at(struct source *s, bool by_value, struct input_warnings *watch
     int rc = look_inside(s, fd, watch, e);
     close(fd);
     /* Files of size 0 (in /proc, /sys) may have text. */
-    if (st.st_size == 0 || is_private(s->path)) {
+    if (st.st_size == 0 || fd_is_private(s->path)) {
         s->compressed = false;
         return rc;
     }

@@ -26,3 +26,20 @@ void counter_close(struct counter *c)
     table_free(&c->table);
     *c = (struct counter){0};
 }
+
+bool counter_is_full(const struct counter *c, uint64_t memory, bool partly)
+{
+    enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens worth writing, however little memory is allowed */
+    return table_bytes(&c->table) >= memory && (!partly || table_n(&c->table) >= DISTINCT_MIN);
+}
+
+int counter_put(struct counter *c, struct batch *b, struct err *e)
+{
+    struct pretoken word;
+    size_t pos = 0;
+    while (table_next(&c->table, &pos, &word)) {
+        if (batch_pretoken(b, &word, e))
+            return -1;
+    }
+    return table_clear(&c->table, e);
+}

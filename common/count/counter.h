@@ -5,6 +5,10 @@
 
 #include "count/table.h"
 #include "pretok/pretokenize.h"
+#include "wire/batch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct counter {
     struct pretokenizer pretokenizer; /* pass it text with pretokenize_text; its invalid policy may be changed */
@@ -14,5 +18,11 @@ struct counter {
 /* Like pretokenizer_open. The counter must not be moved. */
 int counter_open(struct counter *c, const struct rules *rules, enum invalid_policy invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
+
+/* Whether the counts take at least `memory` bytes. partly: and are enough to write only a part of a batch. */
+bool counter_is_full(const struct counter *c, uint64_t memory, bool partly);
+
+/* Adds the counts to a batch, and empties the table. */
+int counter_put(struct counter *c, struct batch *b, struct err *e);
 
 #endif

@@ -40,6 +40,17 @@ int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct
     return 0;
 }
 
+int record_text_quote(struct buf *out, const unsigned char *p, size_t n, size_t most, struct err *e)
+{
+    size_t shown = n <= most ? n : most - 1;
+    for (int i = 0; i < 3 && shown < n && (p[shown] & 0xC0) == 0x80; i++)
+        shown--;
+    return buf_put_byte(out, '"', e) || record_text_escape(out, p, shown, e) ||
+                   buf_put_str(out, shown < n ? "\"..." : "\"", e)
+               ? -1
+               : 0;
+}
+
 static int put_text(struct buf *out, const char *key, struct str s, struct err *e)
 {
     if (buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e))
@@ -84,7 +95,7 @@ static int put_metaspace(struct buf *out, const struct metaspace *m, struct err 
                       m->cut ? ",cut" : "");
 }
 
-static int put_rules(struct buf *out, struct str wire, struct err *e)
+int record_text_rules(struct buf *out, struct str wire, struct err *e)
 {
     struct rules r;
     if (rules_get(&r, wire, e))
@@ -128,10 +139,10 @@ static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
 {
     struct chunk c;
     if (chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
-        put_rules(out, c.rules, e) || put_reading(out, c.reading, e) || put_number(out, "source", c.source, e) ||
-        put_text(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
-        put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
-        (c.before && put_number(out, "behind-special", c.before, e)) ||
+        record_text_rules(out, c.rules, e) || put_reading(out, c.reading, e) ||
+        put_number(out, "source", c.source, e) || put_text(out, "name", c.name, e) ||
+        put_number(out, "offset", c.offset, e) || put_number(out, "bytes", c.text.len, e) ||
+        put_number(out, "inside", c.inside, e) || (c.before && put_number(out, "behind-special", c.before, e)) ||
         (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
         record_text_escape(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e))
         return -1;
@@ -145,7 +156,8 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
     struct cursor c;
     uint64_t offset, len;
     if (range_get_head(&h, &c, rec, e) || buf_put_str(out, "# range", e) || put_id(out, "run", h.run, e) ||
-        put_rules(out, h.rules, e) || put_number(out, "promised", h.promised_bytes, e) || buf_put_byte(out, '\n', e))
+        record_text_rules(out, h.rules, e) || put_number(out, "promised", h.promised_bytes, e) ||
+        buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_files; i++) {
         if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.number, e) ||
@@ -310,7 +322,8 @@ static int put_sources(struct buf *out, struct str sources, struct err *e)
 static int put_commit(struct buf *out, const struct commit *k, struct err *e)
 {
     bool tokens = k->kind == RECORD_TOKENS;
-    if (put_rules(out, k->rules, e) || put_number(out, tokens ? "tokens-records" : "words-records", k->n_records, e) ||
+    if (record_text_rules(out, k->rules, e) ||
+        put_number(out, tokens ? "tokens-records" : "words-records", k->n_records, e) ||
         put_number(out, tokens ? "ids" : "pretokens", k->n_items, e) ||
         (k->text != commit_covered(k) && put_number(out, "text", k->text, e)) || buf_put_byte(out, '\n', e))
         return -1;
@@ -328,7 +341,7 @@ static int put_promise(struct buf *out, struct str content, struct err *e)
     struct promise_head h;
     struct source_facts s;
     struct cursor c = cursor_over(content.p, content.len);
-    if (promise_get_head(&h, &c, e) || put_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
+    if (promise_get_head(&h, &c, e) || record_text_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_sources; i++) {
         if (promise_get_source(&s, &c, e))

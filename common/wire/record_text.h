@@ -4,6 +4,7 @@
 #define BPE_WIRE_RECORD_TEXT_H
 
 #include "base/sys/buf.h"
+#include "base/sys/str.h"
 #include "wire/record.h"
 
 #include <stdint.h>
@@ -19,7 +20,14 @@ struct record_text {
  * follow each other. */
 int record_text_put(struct record_text *t, struct buf *out, const struct record *rec, struct err *e);
 
+/* Appends encoded rules, as in the line of a promise, commit or summary: " pattern=gpt2 special=<|endoftext|>". */
+int record_text_rules(struct buf *out, struct str rules, struct err *e);
+
 /* Appends bytes as part of a line: UTF-8 unchanged; control characters, backslashes and invalid UTF-8 escaped. */
 int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct err *e);
+
+/* The same in double quotes; of more than `most` bytes only the first characters, shorter than that, and "..." after
+ * the quotes. Only the first `most` bytes are read. */
+int record_text_quote(struct buf *out, const unsigned char *p, size_t n, size_t most, struct err *e);
 
 #endif

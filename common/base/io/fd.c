@@ -67,6 +67,13 @@ int fd_keep_apart(const char *output, char *const *files, size_t n, struct err *
     return 0;
 }
 
+bool fd_is_private(const char *path)
+{
+    bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '1' && path[6] <= '9';
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           (strncmp(path, "/proc/", 6) == 0 && !of_process);
+}
+
 int fd_open_input(const char *path, struct err *e)
 {
     struct stat st;

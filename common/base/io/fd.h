@@ -28,6 +28,10 @@ const char *fd_name(const char *path);
 /* Whether the path means standard input: `-`, or one of its names in /dev and /proc. */
 bool fd_is_stdin(const char *path);
 
+/* Whether the path means a different file in each process, like /dev/stdin and /dev/fd/3. (/proc/PID/fd is the same for
+ * all.) */
+bool fd_is_private(const char *path);
+
 /* Opens a file for reading; "-" gives a duplicate of standard input. -1 with EX_NOINPUT: missing, unreadable or a
  * directory. */
 int fd_open_input(const char *path, struct err *e);
