@@ -106,7 +106,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     int rc = resume_ranges_read(&c->writer, o->only, &how, e);
     if (rc == 0 && c->writer.sources.n) {
         rc = rules_get(&rules, buf_str(&c->writer.rules), e) || reading_get(&reading, how, e) ||
-                     set_cutter(c, &rules, reading.form, e)
+                     reading_check_text(&reading, e) || set_cutter(c, &rules, reading.form, e)
                  ? err_place(e, fd_name(o->only), 0)
                  : 0;
         rules_free(&rules);

@@ -11,7 +11,9 @@
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "chunk/chunk_reader.h"
+#include "count/count_files.h"
 #include "count/counter.h"
+#include "model/model.h"
 #include "pretok/scan.h"
 #include "usage/count_usage.h"
 #include "wire/batch.h"
@@ -26,7 +28,9 @@ struct worker {
     struct chunk_reader reader; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
-    bool begun; /* words of the open batch have been written */
+    bool begun;               /* words of the open batch have been written */
+    struct count_files files; /* --counts */
+    struct model model;       /* -m */
 };
 
 /* ---- Counting ---- */
@@ -121,9 +125,30 @@ static int count_stream(struct worker *w, const char *path, struct err *e)
     return rc;
 }
 
+/* ---- Counts that other programs made ---- */
+
+static int count_lines(struct worker *w, struct err *e)
+{
+    const struct count_options *o = &w->opt;
+    struct rules rules = {0};
+    int rc = rules_options_get(&o->rules, &w->model, &rules, e) ||
+             count_files_open(&w->files, &rules, o->counts, o->raw, o->memory, e) ||
+             count_files_run(&w->files, o->files, (size_t)o->n_files, e) || fd_close_stdout(e);
+    rules_free(&rules);
+    if (rc)
+        return -1;
+    if (w->files.again)
+        program_note(NAME, "%s: this file is named more than once; it is counted once", w->files.again);
+    return 0;
+}
+
+/* ---- The program ---- */
+
 static int run(void *ctx, struct err *e)
 {
     struct worker *w = ctx;
+    if (w->opt.counts)
+        return count_lines(w, e);
     for (int i = 0; i < w->opt.n_files; i++) {
         if (count_stream(w, w->opt.files[i], e))
             return -1;
@@ -134,13 +159,18 @@ static int run(void *ctx, struct err *e)
 static void send_failure(void *ctx, const struct err *e)
 {
     struct worker *w = ctx;
-    chunk_reader_send_failure(&w->reader, 1, e);
+    if (w->opt.counts)
+        count_files_send_failure(&w->files, e);
+    else
+        chunk_reader_send_failure(&w->reader, 1, e);
 }
 
 static void worker_free(void *ctx)
 {
     struct worker *w = ctx;
     chunk_reader_free(&w->reader);
+    count_files_close(&w->files);
+    model_free(&w->model);
     buf_free(&w->runs);
     batch_free(&w->batch);
 }

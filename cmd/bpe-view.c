@@ -1,8 +1,8 @@
 /* bpe-view - shows records as text, checks them, or writes them as lines of base64 and back.
  *
  * Counts become lines `count TAB pretoken`, for sort(1) and grep(1). Any other record becomes a line that begins with
- * `#`, followed by its contents. Neither can be read back; a transport that carries only lines of text needs the
- * records as base64.
+ * `#`, followed by its contents. bpe-count --counts makes counts of such lines again; a transport that carries only
+ * lines of text needs the records as base64.
  */
 #include "base/cli/program.h"
 #include "base/io/codec.h"

@@ -202,7 +202,7 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     if (chunk_get(&c, rec, e))
         return -1;
     struct chunk_run *run = get_run(r, c.run, c.rules, e);
-    if (!run || chunk_run_set_reading(run, c.reading, e))
+    if (!run || chunk_run_set_reading(run, c.reading, e) || reading_check_text(&run->reading, e))
         return -1;
     if (c.text.len == 0)
         return 0;
@@ -289,7 +289,14 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
     struct range_source file;
     uint64_t offset, len;
     set_place(r, run->id, f->number, 0);
-    if (chunk_run_set_reading(run, f->reading, e) || range_source_open(&file, f, r->program, e))
+    if (chunk_run_set_reading(run, f->reading, e))
+        return -1;
+    if (reading_check_text(&run->reading, e)) {
+        char name[sizeof e->input];
+        snprintf(name, sizeof name, "%.*s", (int)f->name.len, (const char *)f->name.p);
+        return err_place(e, name, ERR_NO_OFFSET);
+    }
+    if (range_source_open(&file, f, r->program, e))
         return -1;
     struct open_piece o = {
         .r = r, .run = run, .source = chunk_run_source(run, f->number, e), .facts = *f, .doc.name = file.name};

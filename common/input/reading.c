@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const on_error_names[] = {"fail", "skip", NULL};
+const char *const on_error_names[] = {"fail", "skip", NULL}, *const counts_order_names[] = {"first", "last", NULL};
+
+int reading_check_text(const struct reading *r, struct err *e)
+{
+    return r->counts ? err_set(e, EX_DATAERR, "its lines are counts, not text; run bpe-count --counts on it again") : 0;
+}
 
 /* Appends a word, after a space unless it is the first. */
 static int put_word(struct buf *out, const char *name, struct str value, struct err *e)

@@ -22,14 +22,27 @@
 /* The values of --on-error; ends with NULL. */
 extern const char *const on_error_names[];
 
+/* In lines of counts (bpe-count --counts): where the count is. */
+enum counts_order {
+    COUNTS_NONE, /* the source is text */
+    COUNTS_FIRST,
+    COUNTS_LAST,
+};
+extern const char *const counts_order_names[]; /* from COUNTS_FIRST on; ends with NULL */
+
 /* Zeroed: plain text, which must be valid UTF-8. */
 struct reading {
     enum invalid_policy invalid;
     enum form form;
-    struct str field;    /* FORM_JSONL: "a.b" is b in the object a; borrowed */
-    bool skip_bad_lines; /* --on-error=skip */
-    struct str id;       /* --id, for FORM_JSONL: the field with the document's id; empty: none; borrowed */
+    struct str field;         /* FORM_JSONL: "a.b" is b in the object a; borrowed */
+    bool skip_bad_lines;      /* --on-error=skip */
+    struct str id;            /* --id, for FORM_JSONL: the field with the document's id; empty: none; borrowed */
+    enum counts_order counts; /* not COUNTS_NONE: lines of counts rather than text, so the other fields are zeroed */
+    bool raw;                 /* in these lines, a backslash stands for itself */
 };
+
+/* -1 with EX_DATAERR if the source is not text. */
+int reading_check_text(const struct reading *r, struct err *e);
 
 /* Writes to an empty buffer, for messages, the options that differ from a zeroed reading, like "jsonl=text id=url
  * invalid=replace"; or "plain text". */

@@ -89,6 +89,11 @@ static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
     return 0;
 }
 
+int batch_announce(struct batch *b, struct err *e)
+{
+    return put_words_head(b, WORDS_WHOLE, e) || write_record(b, e) ? -1 : 0;
+}
+
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
 {
     size_t need = pretoken_encoded_len(w);

@@ -25,6 +25,9 @@ struct batch {
 void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run);
 void batch_free(struct batch *b);
 
+/* Writes a first record without pretokens, so that its readers learn that the run exists before there are counts. */
+int batch_announce(struct batch *b, struct err *e);
+
 /* Adds a pretoken with its count; the counts of a batch must add up to 2^64-1 at most. Writes a record whenever one is
  * full. -1 with EX_IOERR. */
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e);

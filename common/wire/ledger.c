@@ -393,7 +393,8 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
 
 static int report_unpromised(const struct ledger *l, const char *advice, struct err *e)
 {
-    static const char why[] = "the run's promise, its inventory of inputs, never arrived: bpe-chunk did not finish, or "
+    static const char why[] = "the run's promise, its inventory of inputs, never arrived: bpe-chunk (or bpe-count "
+                              "--counts) did not finish, or "
                               "the end of its output was lost";
     const struct coverage_gap gap = coverage_missing(&l->coverage);
     if (!gap.n)

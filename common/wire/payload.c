@@ -50,6 +50,7 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 /* ---- Rules, and how a source is read ---- */
 
 #define ID "id"               /* extension of a reading: the field named by --id */
+#define COUNTS "counts"       /* another: its lines are counts, made elsewhere */
 #define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
 #define PREFIX "prefix"       /* the prefix; */
 #define NORMALIZE "normalize" /* the normalizer's name; */
@@ -223,7 +224,16 @@ int reading_put(struct buf *out, const struct reading *r, struct err *e)
     if (put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
         put_varint(out, r->skip_bad_lines, e) || (r->id.len && payload_put_extension(out, ID, true, r->id, e)))
         return -1;
-    return 0;
+    const unsigned char counts[] = {(unsigned char)r->counts, r->raw};
+    return r->counts ? payload_put_extension(out, COUNTS, true, (struct str){counts, sizeof counts}, e) : 0;
+}
+
+static int get_counts(struct reading *r, struct str value, struct err *e)
+{
+    struct cursor c = cursor_over(value.p, value.len);
+    r->counts = value.p ? (enum counts_order)get_choice(&c, COUNTS_LAST) : COUNTS_NONE;
+    r->raw = value.p && get_choice(&c, 1);
+    return c.bad || cursor_left(&c) || (value.p && !r->counts) ? payload_damaged(e, "reading") : 0;
 }
 
 int reading_get(struct reading *r, struct str encoded, struct err *e)
@@ -233,11 +243,11 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
     r->form = (enum form)get_choice(&c, N_INPUT_FORMS - 1);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
-    struct extension id = {.name = ID};
-    if (c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", &id, 1, e))
+    struct extension x[] = {{.name = ID}, {.name = COUNTS}};
+    if (c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", x, sizeof x / sizeof *x, e))
         return -1;
-    r->id = id.value;
-    return 0;
+    r->id = x[0].value;
+    return get_counts(r, x[1].value, e);
 }
 
 /* ---- Chunk ---- */

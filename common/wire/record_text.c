@@ -120,6 +120,8 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     struct reading r;
     if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
         return -1;
+    if (r.counts)
+        return buf_printf(out, e, " counts=%s%s", counts_order_names[r.counts - COUNTS_FIRST], r.raw ? ",raw" : "");
     const struct input_form *form = input_forms[r.form];
     if (form->has_field ? put_text(out, form->name, r.field, e)
                         : r.form != FORM_TEXT && buf_printf(out, e, " %s", form->name))

@@ -88,7 +88,7 @@ done
 
 # ---- One name for one meaning ----
 
-for p in bpe-chunk bpe-model bpe-encode bpe-decode; do
+for p in bpe-chunk bpe-count bpe-model bpe-encode bpe-decode; do
     like "$("$p" -h)" "*"$'\n'"  -s, --special-token=TOKEN*" "$p: special tokens are -s, --special-token"
 done
 bpe-chunk -s '<a>' -s '<b>=x' in.txt 2>/dev/null | bpe-view | grep -om 1 'pattern=.* special=[^ ]*' >want.rules

@@ -188,12 +188,23 @@ def shards():
             put("shard", f"{form}{i}", data)
 
 
+def count_lines():
+    put("count_lines", "tabs", b"\x00" + b"3\t the\n12\tof\n1\t\\n\n4\tcaf\\xE9\n1\t\\xE9\n7\tof\n")
+    put("count_lines", "uniq", b"\x21" + b"      3  the\n     12 of\n      1 \\\\\n      2 fooBar\n")
+    put("count_lines", "last", b"\x42" + b" the\t3\nof\t12\n\\t\t1\n'\t18446744073709551615\n")
+    put("count_lines", "raw", b"\x64" + "3\t\\\n1\ta\tb\n2\té\n".encode())
+    put("count_lines", "regex", b"\x98" + "1\te\u0301\n2\t don't\n1\tx<s>\n0\ty".encode())
+    put("count_lines", "shown", b"\xc0" + b"# promise run=" + b"0" * 32 + b" pattern=gpt2\n#  source number=0\n1\ta\n# commit batch=" + b"0" * 32 +
+        b" pattern=gpt2 words-records=1\n#  run id=0\n# failure x\n")
+
+
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     models()
     lines_of_json()
     documents()
     frames()
+    count_lines()
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         records()

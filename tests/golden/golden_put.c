@@ -206,6 +206,23 @@ static void put_promise(const struct buf *by_name, const struct buf *plain, cons
     buf_free(&out);
 }
 
+/* A file of counts that another program made. */
+static void put_promise_of_counts(const struct buf *by_name)
+{
+    struct buf content = {0}, out = {0}, counts = {0};
+    const struct reading reading = {.counts = COUNTS_LAST, .raw = true};
+    const struct promise_head head = {.rules = bytes_of(by_name), .n_sources = 1};
+    must(reading_put(&counts, &reading, &e));
+    const struct source_facts s = {
+        .name = str_of("/tmp/a.tsv"), .reading = bytes_of(&counts), .size = 500, .mtime_s = 1700000000};
+    must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &s, &e) ||
+         fragments_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
+    print_record("promise-of-counts", &out);
+    buf_free(&content);
+    buf_free(&counts);
+    buf_free(&out);
+}
+
 static void put_words(void)
 {
     struct buf out = {0};
@@ -329,6 +346,7 @@ int main(void)
     put_flags(&plain);
     put_range(&by_name, &plain, &lines);
     put_promise(&by_name, &plain, &lines);
+    put_promise_of_counts(&by_name);
     put_words();
     put_tokens();
     put_commits(&by_name, &plain, &lines);

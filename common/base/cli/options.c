@@ -253,13 +253,14 @@ const char *option_placed_of(const struct option_placed *p, int file)
 static int store(const struct option_row *r, void *to, const char *word, int n_files, struct err *e)
 {
     void *field = (char *)to + r->to;
+    const char *value = word ? word : r->if_none;
     char name[NAME_MAX];
     int rc = 0;
     if (r->letter)
         snprintf(name, sizeof name, "-%c", r->letter);
     else
         snprintf(name, sizeof name, "--%s", r->name);
-    if (!word && r->argument && !r->if_none) /* optional in the set that decided, but required in this one */
+    if (!value && r->argument) /* optional in the set that decided, but required in this one */
         return err_set(e, EX_USAGE, "option %s needs an argument; see --help", name);
     switch (r->kind) {
     case OPTION_FLAG:
@@ -269,33 +270,33 @@ static int store(const struct option_row *r, void *to, const char *word, int n_f
         *(unsigned *)field = r->first;
         break;
     case OPTION_TEXT:
-        *(const char **)field = word ? word : r->if_none;
+        *(const char **)field = value;
         break;
     case OPTION_OUTPUT:
-        if (!*word)
+        if (!*value)
             return err_set(e, EX_USAGE, "%s: the path is empty", name);
-        *(const char **)field = strcmp(word, "-") == 0 ? NULL : word;
+        *(const char **)field = strcmp(value, "-") == 0 ? NULL : value;
         break;
     case OPTION_TEXTS:
-        rc = option_texts_add(field, word, e);
+        rc = option_texts_add(field, value, e);
         break;
     case OPTION_PLACED:
         rc = put_placed(field, word, n_files, e);
         break;
     case OPTION_SIZE:
-        rc = num_size(word, field, name, e);
+        rc = num_size(value, field, name, e);
         break;
     case OPTION_MEMORY:
-        rc = num_share(word, memory_limit(), field, name, e);
+        rc = num_share(value, memory_limit(), field, name, e);
         break;
     case OPTION_DATA:
-        rc = num_data(word, field, name, e);
+        rc = num_data(value, field, name, e);
         break;
     case OPTION_COUNT:
-        rc = num_count(word, field, name, e);
+        rc = num_count(value, field, name, e);
         break;
     case OPTION_CHOICE:
-        rc = choose(r, field, name, word, e);
+        rc = choose(r, field, name, value, e);
         break;
     case OPTION_REFUSED:
         rc = refuse(r, name, e);
