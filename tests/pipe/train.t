@@ -130,7 +130,7 @@ same_models() {
         bpe-merge -v "$v" -o "each/m-$v" "$@" "$sum"
     done 2>each.err
     diff -r each all >diff.out && diff each.err all.err >>diff.out
-    is "$? $(ls all | grep -c '^m-[0-9k]*$')" "0 $(wc -w <<<"$sizes")" "$name" || cat diff.out
+    is "$? $(cd all && compgen -G 'm-*[0-9k]' | wc -l)" "0 $(wc -w <<<"$sizes")" "$name" || cat diff.out
     rm -r all each
 }
 sizes="600 0260 1k 300 5000"
