@@ -17,6 +17,7 @@
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
+#include "train/token_list.h"
 #include "train/trainer.h"
 #include "usage/merge_usage.h"
 #include "wire/record_text.h"
@@ -53,6 +54,7 @@ struct merger {
     bool dev;           /* the same: the sum is that of its development text */
     bool rules_known;   /* the same: from the first sum */
     struct id_list ids; /* working memory */
+    struct token_list veto;
 };
 
 /* ---- Reading the sum ---- */
@@ -130,12 +132,35 @@ static int consume_language(void *ctx, const struct pretoken *w, size_t n, struc
     return 0;
 }
 
+static void show_progress(void *ctx, uint64_t done, uint64_t goal)
+{
+    struct merger *m = ctx;
+    progress_show(&m->progress, done, goal, false, "merges");
+}
+
+static struct train_opts train_options(struct merger *m)
+{
+    const struct merge_options *o = &m->opt;
+    return (struct train_opts){.tie = o->tie,
+                               .vocab_size = (uint32_t)merge_largest(o)->n,
+                               .min_frequency = o->min_frequency,
+                               .max_token_len = o->max_token_len,
+                               .utf8_boundaries = o->utf8_boundaries,
+                               .veto = m->veto.at,
+                               .n_veto = m->veto.n,
+                               .special = m->rules.special,
+                               .n_special = m->rules.n_special,
+                               .progress = show_progress,
+                               .progress_ctx = m};
+}
+
 /* Formats how much memory learning needs for the part of the sum read so far, and if less is available, the --min-count
  * that makes it fit. Returns whether there is enough. */
 static bool note_memory(struct merger *m, bool all_read)
 {
-    const uint64_t need = trainer_memory(m->trainer, m->opt.tie, 1), have = memory_limit();
-    const uint64_t min = need > have ? trainer_least_within(m->trainer, m->opt.tie, have) : 0;
+    const struct train_opts lo = train_options(m);
+    const uint64_t need = trainer_memory(m->trainer, &lo, 1), have = memory_limit();
+    const uint64_t min = need > have ? trainer_least_within(m->trainer, &lo, have) : 0;
     char *to = m->memory, needs[32], has[32];
     size_t room = sizeof m->memory;
     num_bytes(needs, sizeof needs, (double)need);
@@ -307,12 +332,6 @@ static int read_sum(struct merger *m, struct err *e)
 
 /* ---- Learning ---- */
 
-static void show_progress(void *ctx, uint64_t done, uint64_t goal)
-{
-    struct merger *m = ctx;
-    progress_show(&m->progress, done, goal, false, "merges");
-}
-
 /* Checks that --stats names no file of a model. */
 static int check_stats(const struct merge_options *o, const struct model_files *files, struct err *e)
 {
@@ -372,15 +391,7 @@ static int check_sizes(const struct merger *m, struct err *e)
 static int learn(struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    const struct rules *r = &m->rules;
-    struct train_opts lo = {.tie = o->tie,
-                            .vocab_size = (uint32_t)merge_largest(o)->n,
-                            .min_frequency = o->min_frequency,
-                            .max_token_len = o->max_token_len,
-                            .special = r->special,
-                            .n_special = r->n_special,
-                            .progress = show_progress,
-                            .progress_ctx = m};
+    const struct train_opts lo = train_options(m);
     size_t n;
     if (check_sizes(m, e) || (o->init ? model_format_check(o->format, &m->base, e) : try_format(m, e)))
         return -1;
@@ -488,13 +499,17 @@ static int write_models(struct merger *m, struct err *e)
 static int keep_apart(void *ctx, const char *path, struct err *e)
 {
     struct merger *m = ctx;
-    return path ? fd_keep_apart(path, m->opt.files, (size_t)m->opt.n_files, e) : 0;
+    char *veto = (char *)(uintptr_t)m->opt.veto;
+    if ((path && fd_keep_apart(path, m->opt.files, (size_t)m->opt.n_files, e)) ||
+        (veto && fd_keep_apart(path, &veto, 1, e)))
+        return -1;
+    return 0;
 }
 
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
-    if (merge_each_output(&m->opt, keep_apart, m, e))
+    if (merge_each_output(&m->opt, keep_apart, m, e) || (m->opt.veto && token_list_read(&m->veto, m->opt.veto, e)))
         return -1;
     sum_reader_init(&m->sum, consume, m);
     progress_start(&m->progress, NAME);
@@ -524,6 +539,7 @@ static void merger_free(void *ctx)
     pretoken_encoder_free(&m->encoder);
     id_list_free(&m->ids);
     model_free(&m->base);
+    token_list_free(&m->veto);
 }
 
 /* ---- The command line ---- */

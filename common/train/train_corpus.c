@@ -93,8 +93,8 @@ static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t
         k->at += w.len + 1;
         for (size_t j = 0; j < w.len; j++)
             slot_set(c, start + j, byte[w.p[j]], c->wide);
-        for (size_t j = 0; c->text && j < w.len; j++)
-            c->text[start + j] = c->rank[w.p[j]];
+        if (c->text)
+            memcpy(c->text + start, w.p, w.len);
         for (size_t j = 0; j + 1 < w.len; j++) {
             if (pair_sum_add(&sum[w.p[j] << 8 | w.p[j + 1]], w.count))
                 return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
@@ -123,7 +123,7 @@ static int set_windows(struct corpus *c, uint32_t max, struct err *e)
     return 0;
 }
 
-/* ---- The bytes of symbols, for ties by bytes ---- */
+/* ---- Ties by bytes ---- */
 
 static int symbol_bytes_compare(const struct corpus *c, uint32_t x, uint32_t y)
 {
@@ -131,8 +131,10 @@ static int symbol_bytes_compare(const struct corpus *c, uint32_t x, uint32_t y)
     if (sx->head != sy->head)
         return sx->head < sy->head ? -1 : 1;
     size_t nx = c->len[x], ny = c->len[y];
-    int d = memcmp(sx->p, sy->p, nx < ny ? nx : ny);
-    return d ? d : (nx > ny) - (nx < ny);
+    for (size_t i = 0; i < nx && i < ny; i++)
+        if (sx->p[i] != sy->p[i])
+            return c->rank[sx->p[i]] < c->rank[sy->p[i]] ? -1 : 1;
+    return (nx > ny) - (nx < ny);
 }
 
 /* Different symbols have different bytes. */
@@ -173,17 +175,17 @@ static int reuse(struct corpus *c, struct train_pretokens *all, struct err *e)
 static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
 {
     const uint32_t n_symbols = o->n_symbols;
+    const bool keep_bytes = o->order || o->limits;
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_zeroed(size);
     c->slot_size = size;
     c->weight = malloc(n_blocks * sizeof *c->weight);
-    if (o->order) {
-        memcpy(c->rank, o->order, sizeof c->rank);
+    if (keep_bytes) {
         c->text = malloc(c->n_slots);
         c->symbol_bytes = malloc(n * sizeof *c->symbol_bytes);
     }
-    if (!c->slot || !c->weight || (o->order && !(c->text && c->symbol_bytes)))
+    if (!c->slot || !c->weight || (keep_bytes && !(c->text && c->symbol_bytes)))
         return err_mem(e, "the pretokens", size);
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
@@ -201,7 +203,7 @@ static int init_bytes(struct corpus *c, struct train_pretokens *all, const struc
     for (unsigned i = 0; i < 256; i++) {
         symbol_new(c, o->byte[i], 1);
         if (c->symbol_bytes)
-            symbol_set_bytes(c, o->byte[i], &c->rank[i], 1);
+            symbol_set_first_bytes(c, o->byte[i], &c->bytes[i], 1);
     }
     struct pair_sum *sum = calloc(65536, sizeof *sum);
     if (!sum)
@@ -225,8 +227,15 @@ static int init_symbols(struct corpus *c, struct train_pretokens *all, const str
 
 int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
-    *c = (struct corpus){
-        .byte = o->byte, .n_symbols = o->n_symbols, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
+    *c = (struct corpus){.byte = o->byte,
+                         .n_symbols = o->n_symbols,
+                         .sse2 = simd_level() >= SIMD_SSE2,
+                         .max_len = o->max_len,
+                         .limits = o->limits};
+    for (unsigned i = 0; i < N_BYTES; i++)
+        c->bytes[i] = (unsigned char)i;
+    if (o->order)
+        memcpy(c->rank, o->order, sizeof c->rank);
     for (unsigned i = 0; o->byte && i < N_BYTES; i++)
         c->wide |= o->byte[i] > UINT16_MAX;
     c->wide |= o->token && o->n_symbols > UINT16_MAX;

@@ -3,6 +3,7 @@
 #define BPE_TRAIN_TRAIN_CORPUS_H
 
 #include "model/token_index.h"
+#include "train/train_limits.h"
 #include "train/train_pairs.h"
 #include "train/train_positions.h"
 #include "train/train_pretokens.h"
@@ -21,10 +22,10 @@ struct found {
     uint32_t at, x, y;
 };
 
-/* The bytes of a symbol, if ties are decided by bytes. */
+/* The bytes of a symbol, if they decide ties, or limit tokens. */
 struct symbol_bytes {
     uint64_t head;          /* the ranks of its first 8 bytes, big-endian, padded with zeros */
-    const unsigned char *p; /* the ranks of all its bytes: len[symbol] of them; borrowed from text or a table */
+    const unsigned char *p; /* all its bytes: len[symbol] of them; borrowed from text or `bytes` */
 };
 
 /* The caller numbers symbols from 1, in any order; 0 separates pretokens. */
@@ -48,9 +49,11 @@ struct corpus {
     struct found *found;
     size_t found_cap;
     struct pairs pairs;
-    struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes */
-    unsigned char *text;               /* with symbol_bytes: the ranks of the bytes, one per slot */
-    unsigned char rank[256];           /* with symbol_bytes: the rank of each byte */
+    struct train_limits *limits;       /* borrowed; NULL: none */
+    struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes, or there are limits */
+    unsigned char *text;               /* with symbol_bytes: the bytes, one per slot */
+    unsigned char bytes[256];          /* each byte, as the text of its symbol */
+    unsigned char rank[256];           /* the rank of each byte, if ties are by bytes */
 };
 
 struct corpus_opts {
@@ -60,11 +63,12 @@ struct corpus_opts {
     const struct model_token *token; /* the pretokens are symbols, and symbol s + 1 has the bytes of token[s]; borrowed
                                         during the call. NULL: the pretokens are bytes */
     uint64_t max_len; /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
-    uint64_t floor;   /* > 0: pairs with a lower count need not be found */
-    uint32_t window;  /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
-    const unsigned char *order; /* on ties, the strings (left, right) decide, with their bytes compared in this order:
+    struct train_limits *limits; /* other limits, with room for all symbols; borrowed until corpus_free; NULL: none */
+    uint64_t floor;              /* > 0: pairs with a lower count need not be found */
+    uint32_t window;             /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
+    const unsigned char *order;  /* on ties, the strings (left, right) decide, with their bytes compared in this order:
                                    order[byte] is its rank; borrowed. NULL: the smallest pair of symbols is first */
-    bool greatest;              /* with order: the greatest pair of strings is first, not the smallest */
+    bool greatest;               /* with order: the greatest pair of strings is first, not the smallest */
 };
 
 /* Lays the pretokens out and counts their pairs. They must be classified. They are *taken* and freed as early as

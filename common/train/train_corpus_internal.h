@@ -57,22 +57,38 @@ static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
     c->left[symbol] = c->right[symbol] = (struct side){.out = &c->never_read};
 }
 
-/* Sets the bytes of a symbol, if they decide ties. p is borrowed until corpus_free. */
+/* Sets the bytes of a symbol, if c->symbol_bytes is not NULL. p is borrowed until corpus_free. */
 static inline void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len)
 {
     uint64_t head = 0;
     for (uint32_t i = 0; i < 8; i++)
-        head = head << 8 | (i < len ? p[i] : 0);
+        head = head << 8 | (i < len ? c->rank[p[i]] : 0);
     c->symbol_bytes[symbol] = (struct symbol_bytes){head, p};
+}
+
+static inline struct limited symbol_limited(const struct corpus *c, uint32_t symbol)
+{
+    return (struct limited){symbol, {c->symbol_bytes[symbol].p, c->len[symbol]}};
+}
+
+/* The same for a symbol that no merge made. */
+static inline void symbol_set_first_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len)
+{
+    symbol_set_bytes(c, symbol, p, len);
+    if (c->limits)
+        train_limits_symbol(c->limits, symbol_limited(c, symbol));
 }
 
 /* ---- Pairs ---- */
 
-/* Whether a pair must not be merged, because the token would be too long. */
-static inline bool is_too_long(const struct corpus *c, uint64_t key)
+/* Whether the limits of tokens allow to merge a pair. */
+static inline bool pair_allowed(const struct corpus *c, uint64_t key)
 {
-    uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
-    return c->max_len && len > 2 && len >= c->max_len;
+    const uint32_t left = pair_left(key), right = pair_right(key);
+    const uint64_t len = (uint64_t)c->len[left] + c->len[right];
+    if (c->max_len && len > 2 && len >= c->max_len)
+        return false;
+    return !c->limits || train_limits_allow(c->limits, symbol_limited(c, left), symbol_limited(c, right));
 }
 
 /* ---- The byte pairs, and their lists: train_lists.c ---- */

@@ -24,7 +24,7 @@ int corpus_put_byte_pairs(struct corpus *c, const struct pair_sum *sum, struct e
 {
     for (unsigned i = 0; i < N_BYTES * N_BYTES; i++) {
         const uint64_t key = pair_key(c->byte[i / N_BYTES], c->byte[i % N_BYTES]);
-        if (sum[i].weight >= c->pairs.floor &&
+        if (sum[i].weight >= c->pairs.floor && pair_allowed(c, key) &&
             pairs_put(&c->pairs, (struct pair){key, sum[i].weight, NULL, sum[i].n}, e))
             return -1;
     }

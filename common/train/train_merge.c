@@ -43,7 +43,7 @@ static int widen(struct corpus *c, struct err *e)
 /* Adds a new pair to the table and sets where its positions are written, unless it will never be merged. */
 static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struct side *s, struct err *e)
 {
-    if (weight < c->pairs.floor || is_too_long(c, key))
+    if (weight < c->pairs.floor || !pair_allowed(c, key))
         return 0;
     n += n_borders(c);
     uint32_t *at = positions_new(&c->positions, n, e);
@@ -326,6 +326,9 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64
     assert(f.n_left > 0);
     if (c->symbol_bytes)
         symbol_set_bytes(c, z, c->text + first_place(c), c->len[z]);
+    if (c->limits)
+        train_limits_merge(c->limits, symbol_limited(c, pair_left(top->key)), symbol_limited(c, pair_right(top->key)),
+                           z);
     int status = update(c, top, z, &f, replaced, e);
     if (!status)
         scatter(c, &f, windows);

@@ -146,27 +146,36 @@ struct train_pretokens_class *train_pretokens_class_of(const struct train_pretok
     return &all->class[low];
 }
 
-static bool qualifies(const struct pretoken *w, uint64_t max_len)
+/* Which tokens may be made. */
+struct allowed {
+    uint64_t max_len;
+    const struct train_limits *limits;
+};
+
+/* Whether two neighbors of a pretoken's tokens may be merged, as long as it has several. */
+static bool qualifies(const struct pretoken *w, const struct allowed *a)
 {
-    return !max_len || w->len <= 2 || w->len < max_len;
+    return (!a->max_len || w->len <= 2 || w->len < a->max_len) &&
+           (!a->limits || train_limits_text(a->limits, (struct str){w->p, w->len}));
 }
 
 /* The number of pretokens of each class that qualify. NULL: out of memory. */
-static uint64_t *count_qualified(const struct train_pretokens *all, uint64_t max_len)
+static uint64_t *count_qualified(const struct train_pretokens *all, const struct allowed *a)
 {
+    const bool some = a->max_len || a->limits;
     uint64_t *n = calloc(all->n_class, sizeof *n);
     struct train_pretokens_cursor c = {0};
     struct pretoken w;
     for (size_t i = 0; n && i < all->n_class; i++)
-        n[i] = max_len ? 0 : all->class[i].n;
-    while (n && max_len && train_pretokens_next(all, &c, &w))
-        n[train_pretokens_class_of(all, w.count) - all->class] += qualifies(&w, max_len);
+        n[i] = some ? 0 : all->class[i].n;
+    while (n && some && train_pretokens_next(all, &c, &w))
+        n[train_pretokens_class_of(all, w.count) - all->class] += qualifies(&w, a);
     return n;
 }
 
 /* The number of distinct pretokens that qualify and have a count of at least `min`; counting stops at `max`. table has
  * cap slots, a power of two above `max`. */
-static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, uint64_t max_len, uint64_t max,
+static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, const struct allowed *a, uint64_t max,
                                uint64_t *table, size_t cap)
 {
     struct train_pretokens_cursor c = {0};
@@ -174,7 +183,7 @@ static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, 
     uint64_t n = 0;
     memset(table, 0, cap * sizeof *table);
     while (n < max && train_pretokens_next(all, &c, &w)) {
-        if (w.count < min || !qualifies(&w, max_len))
+        if (w.count < min || !qualifies(&w, a))
             continue;
         uint64_t h = hash_bytes(w.p, w.len, hash_secret()) | 1;
         size_t at = (size_t)(h >> 1) & (cap - 1);
@@ -188,23 +197,26 @@ static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, 
 
 /* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete when
  * it is one token; its string is then that of a token, and each merge makes one string. So before the k-th merge, k <=
- * n, at most n - 1 of the n pretokens are complete. One that is not complete has two tokens or more, and so contains a
- * pair. The pair occurs at least as often as the pretoken, T times or more, and it may be merged, since it lies inside
- * a pretoken that qualifies. This holds for every tie rule, and for any T that n distinct pretokens reach.
+ * n, at most n - 1 of the n pretokens are complete. One that is not complete has two tokens or more, and since it
+ * qualifies, it contains a pair that may be merged. (With max_len: any pair, since together they are not longer than
+ * the pretoken. With limits: one that is found as in train_limits_text. With both: the latter, for the reason of the
+ * former.) The pair occurs at least as often as the pretoken, T times or more. This holds for every tie rule, and for
+ * any T that n distinct pretokens reach.
  *
  * The proof needs distinct pretokens (one merge would complete both copies of a pretoken that was added twice). So
  * distinct hashes are counted; if two hashes collide, T is lower and still a bound. Usually all pretokens are distinct
  * and the first attempt succeeds; after ATTEMPTS_MAX attempts the bound is 1. */
-int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
-                          struct err *e)
+int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len,
+                          const struct train_limits *limits, uint64_t *bound, struct err *e)
 {
+    const struct allowed allowed = {max_len, limits};
     *bound = 1;
     if (n == 0 || n > all->n)
         return 0;
     size_t cap = 16;
     while (cap < 2 * n)
         cap *= 2;
-    uint64_t *qualified = count_qualified(all, max_len), *table = malloc(cap * sizeof *table);
+    uint64_t *qualified = count_qualified(all, &allowed), *table = malloc(cap * sizeof *table);
     if (!qualified || !table) {
         free(qualified);
         free(table);
@@ -216,7 +228,7 @@ int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_
             have += qualified[i++];
         if (have < want)
             break;
-        uint64_t distinct = count_distinct(all, all->class[i - 1].count, max_len, n, table, cap);
+        uint64_t distinct = count_distinct(all, all->class[i - 1].count, &allowed, n, table, cap);
         if (distinct == n) {
             *bound = all->class[i - 1].count;
             break;

@@ -9,6 +9,7 @@
 
 #include "base/sys/err.h"
 #include "pretok/pretoken.h"
+#include "train/train_limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,11 +62,11 @@ void train_pretokens_classify(struct train_pretokens *all);
 /* The class of a count, which must occur. */
 struct train_pretokens_class *train_pretokens_class_of(const struct train_pretokens *all, uint64_t count);
 
-/* Sets *bound (>= 1) to a count that the most frequent pair reaches before each of the first n merges, provided that
- * every pair inside a pretoken of two bytes or of fewer than max_len bytes (max_len 0: inside any pretoken) may be
- * merged. (For pretokens of symbols it is only an estimate.) Call it after train_pretokens_classify. */
-int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
-                          struct err *e);
+/* Sets *bound (>= 1) to a count that the most frequent pair that may be merged reaches before each of the first n
+ * merges. max_len and limits say which pairs may be, as in train_corpus.h. (For pretokens of symbols it is only an
+ * estimate, and limits must be NULL.) Call it after train_pretokens_classify. */
+int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len,
+                          const struct train_limits *limits, uint64_t *bound, struct err *e);
 
 /* Hands over the memory of some pretokens, *size bytes, which the caller frees with free(); NULL: none left. The
  * pretokens must not be used afterwards. */

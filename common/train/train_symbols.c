@@ -7,6 +7,7 @@
 #include "train/train_corpus_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Layout ---- */
 
@@ -15,7 +16,7 @@ static void meet(struct corpus *c, uint32_t symbol, const struct model_token *t,
 {
     symbol_new(c, symbol, t->len);
     if (text)
-        symbol_set_bytes(c, symbol, text, t->len);
+        symbol_set_first_bytes(c, symbol, text, t->len);
 }
 
 FOR_WIDTH void lay_out(struct corpus *c, struct train_pretokens *all, const struct model_token *token, bool wide)
@@ -31,8 +32,8 @@ FOR_WIDTH void lay_out(struct corpus *c, struct train_pretokens *all, const stru
             const struct model_token *t = &token[symbol - 1];
             for (uint32_t i = 0; i < t->len; i++)
                 slot_set(c, at + i, symbol, wide);
-            for (uint32_t i = 0; c->text && i < t->len; i++)
-                c->text[at + i] = c->rank[t->p[i]];
+            if (c->text)
+                memcpy(c->text + at, t->p, t->len);
             if (!c->len[symbol])
                 meet(c, symbol, t, c->text ? c->text + at : NULL);
             at += t->len;
@@ -84,7 +85,7 @@ FOR_WIDTH size_t read_pairs(struct pair_reader *r, bool wide)
             if (r->sum)
                 r->overflow |=
                     pair_sum_add(&r->sum[r->byte[left] * N_BYTES + r->byte[right]], c->weight[at >> c->shift]);
-        } else if (!is_too_long(c, key)) {
+        } else if (pair_allowed(c, key)) {
             r->place[n++] = (struct place){key, at};
             pairs_prefetch(&c->pairs, key);
         }

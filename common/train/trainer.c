@@ -54,6 +54,7 @@ struct trainer {
     uint64_t *barred;           /* the same: the pairs that may not be merged */
     size_t n_barred, barred_cap;
     struct train_pretokens pretokens;
+    struct train_limits *limits; /* owned; NULL: none */
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers assigned so far */
@@ -208,6 +209,11 @@ static uint64_t merges_at_most(const struct trainer *l)
     return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
+static bool ties_by_bytes(enum train_tie tie)
+{
+    return tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+}
+
 /* Sets the order of bytes by which strings are compared, for the tie rules that do so. Returns whether there is one.
  * spelled: tokens are spelled as bytes are in tokenizer.json, and not as characters, whose order is that of UTF-8. */
 static bool byte_ranks(enum train_tie tie, bool spelled, unsigned char rank[256])
@@ -216,12 +222,27 @@ static bool byte_ranks(enum train_tie tie, bool spelled, unsigned char rank[256]
     byte_level_order(order);
     for (unsigned i = 0; i < 256; i++)
         rank[spelled && tie != TRAIN_LEX ? order[i] : i] = (unsigned char)i;
-    return tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+    return ties_by_bytes(tie);
+}
+
+static bool has_limits(const struct train_opts *o)
+{
+    return o->utf8_boundaries || o->n_veto;
+}
+
+static int make_limits(struct trainer *l, uint64_t n_symbols, struct err *e)
+{
+    const struct train_opts *o = &l->o;
+    if (!has_limits(o))
+        return 0;
+    l->limits = train_limits_new(o->utf8_boundaries, o->veto, o->n_veto, (uint32_t)n_symbols, e);
+    return l->limits ? 0 : -1;
 }
 
 static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
 {
     unsigned char rank[256];
+    co->limits = l->limits;
     co->max_len = l->o.max_token_len;
     co->window = l->o.window;
     const bool spelled = !l->extends || !model_of_characters(l->extension.base);
@@ -236,13 +257,13 @@ static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
 static int prepare(struct trainer *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
+    uint64_t n_symbols = l->n_symbols + at_most < UINT32_MAX - 1 ? l->n_symbols + at_most : UINT32_MAX - 1;
     train_pretokens_classify(&l->pretokens);
-    if (train_pretokens_bound(&l->pretokens, at_most, l->o.max_token_len, &floor, e))
+    if (make_limits(l, n_symbols, e) ||
+        train_pretokens_bound(&l->pretokens, at_most, l->o.max_token_len, l->limits, &floor, e))
         return -1;
-    if (l->n_symbols + at_most > UINT32_MAX - 1)
-        at_most = UINT32_MAX - 1 - l->n_symbols;
     struct corpus_opts co = {
-        .n_symbols = l->n_symbols + (uint32_t)at_most,
+        .n_symbols = (uint32_t)n_symbols,
         .byte = l->byte,
         .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
     };
@@ -284,7 +305,7 @@ static int prepare_parity(struct trainer *l, uint64_t goal, struct err *e)
     struct corpus_opts co = {
         .n_symbols = n_symbols < UINT32_MAX - 1 ? (uint32_t)n_symbols : UINT32_MAX - 1, .byte = l->byte, .floor = 1};
     train_pretokens_classify(&l->pretokens);
-    return lay_out(l, &co, e);
+    return make_limits(l, co.n_symbols, e) || lay_out(l, &co, e) ? -1 : 0;
 }
 
 /* As pairs_pop, and sets l->chooser. The first merges are the most frequent pairs of all languages together. */
@@ -368,7 +389,8 @@ static int prepare_extension(struct trainer *l, uint64_t goal, struct err *e)
         l->byte[i] = base->byte_id[i] + 1;
     co.byte = model_of_characters(base) ? NULL : l->byte;
     train_pretokens_classify(&l->pretokens);
-    if (train_pretokens_bound(&l->pretokens, goal, l->o.max_token_len, &co.floor, e))
+    if (make_limits(l, n_symbols, e) ||
+        train_pretokens_bound(&l->pretokens, goal, l->o.max_token_len, NULL, &co.floor, e))
         return -1;
     co.floor = co.floor > l->o.min_frequency ? co.floor : l->o.min_frequency;
     return lay_out(l, &co, e);
@@ -390,6 +412,7 @@ void trainer_free(struct trainer *l)
         return;
     train_pretokens_free(&l->pretokens);
     corpus_free(&l->corpus);
+    train_limits_free(l->limits);
     extension_free(&l->extension);
     buf_free(&l->symbols);
     free(l->barred);
@@ -469,13 +492,13 @@ static uint64_t greatest_count(const struct train_pretokens *all, uint64_t max)
     return max;
 }
 
-uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min)
+uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uint64_t min)
 {
     /* Symbols take two bytes per slot, listed positions four each, and there are tables. Measured in all: 6 to 7 bytes
-     * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by strings
-     * also need the text. */
+     * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by bytes and
+     * limits also need the text. */
     enum { MEMORY_MIN = 16 << 20, BALANCED = 22 /* bytes a slot, since all pairs are kept */ };
-    const uint64_t text = tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+    const uint64_t text = ties_by_bytes(o->tie) || has_limits(o);
     uint64_t bytes = slots_of(&l->pretokens, min) * (9 + text);
     for (size_t i = 0; i < l->parity.n; i++) {
         const struct language *of = &l->parity.language[i];
@@ -484,16 +507,16 @@ uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t mi
     return bytes + MEMORY_MIN;
 }
 
-uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes)
+uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *o, uint64_t bytes)
 {
     uint64_t min = 1, max = greatest_count(&l->pretokens, 0);
     for (size_t i = 0; i < l->parity.n; i++)
         max = greatest_count(&l->parity.language[i].pretokens, max);
-    if (trainer_memory(l, tie, max) > bytes)
+    if (trainer_memory(l, o, max) > bytes)
         return 0;
     while (min < max) {
         uint64_t mid = min + (max - min) / 2;
-        if (trainer_memory(l, tie, mid) <= bytes)
+        if (trainer_memory(l, o, mid) <= bytes)
             max = mid;
         else
             min = mid + 1;
@@ -537,6 +560,8 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
     *merges = l->merges;
     *n = l->n;
     l->merges = NULL;
+    train_limits_free(l->limits);
+    l->limits = NULL;
     corpus_free(&l->corpus); /* early, because the model may be large */
     return 0;
 }

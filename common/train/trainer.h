@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "train/parity.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ struct train_opts {
     uint64_t min_frequency; /* stop when the best pair has a lower count (0 and 1: stop at 0) */
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
+    bool utf8_boundaries;   /* tokens are whole characters or a part of one; see train_limits.h */
+    const struct str *veto; /* strings that no token may contain, except a single byte; none is empty */
+    size_t n_veto;
     const struct special_token *special;
     size_t n_special;
     uint32_t window; /* for tests: maximum number of slots in a window (see train_corpus.c); 0: 2^32-1 */
@@ -67,11 +71,11 @@ int trainer_add_language(struct trainer *l, size_t language, bool dev, const uns
  * pretoken of 2^32-1 bytes or more (EX_DATAERR). */
 int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
-/* Before trainer_run: trainer_memory estimates the memory, in bytes, that learning from the added pretokens takes if
- * those with a count below `min` are left out. trainer_least_within is the smallest `min` with which that fits into
- * this many bytes, 0 if not even the most frequent pretokens do. */
-uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min);
-uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes);
+/* Before trainer_run: trainer_memory estimates the memory, in bytes, that learning from the added pretokens takes with
+ * these options if those with a count below `min` are left out. trainer_least_within is the smallest `min` with which
+ * that fits into this many bytes, 0 if not even the most frequent pretokens do. */
+uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uint64_t min);
+uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *o, uint64_t bytes);
 
 /* Learns the merges: *merges are in order, with symbols as in model/model.h, and there are fewer than requested if no
  * remaining pair is frequent enough. When a model is extended, they are those to append to its merges, with ids; the

@@ -7,9 +7,11 @@
 #include "base/sys/num.h"
 #include "usage/shared_options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct merge_size *merge_largest(const struct merge_options *o)
 {
@@ -55,6 +57,20 @@ int merge_check_stats(const struct merge_options *o, const char *path, struct er
     return o->stats && outfile_same(path, o->stats)
                ? err_set(e, EX_USAGE, "--stats=%s: is also the output for the model; write to another file", o->stats)
                : 0;
+}
+
+/* Checks that the file can be read, and is not also the sum; bpe train starts with it. */
+static int check_veto(const struct merge_options *o, struct err *e)
+{
+    bool taken = false;
+    if (!o->veto)
+        return 0;
+    if (!fd_is_stdin(o->veto) && access(o->veto, R_OK) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", o->veto);
+    for (int i = 0; fd_is_stdin(o->veto) && i < o->n_files; i++)
+        taken |= fd_is_stdin(o->files[i]);
+    return taken ? err_set(e, EX_USAGE, "--veto=%s: standard input is the sum; name a file for one of them", o->veto)
+                 : 0;
 }
 
 static int not_stats(void *options, const char *path, struct err *e)
@@ -172,7 +188,7 @@ static int check_parity(struct merge_options *o, struct err *e)
 static int check(void *options, struct err *e)
 {
     struct merge_options *o = options;
-    if (check_sizes(o, e))
+    if (check_sizes(o, e) || check_veto(o, e))
         return -1;
     const struct model_format *f = o->format = model_format_at(o->format_number);
     if (f->is_directory && !o->path)
@@ -286,6 +302,10 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, min_frequency), OPTION_GIVEN(struct merge_options, has_min_frequency)},
     {0, "max-token-length", "N", "make no tokens of N bytes or more (except pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
+    {0, "utf8-boundaries", NULL, "make no tokens that hold a part of a character beside others",
+     OPTION_TO(FLAG, struct merge_options, utf8_boundaries)},
+    {0, "veto", "FILE", "make no tokens that contain a line of FILE (plain, or a JSON string)",
+     OPTION_TO(TEXT, struct merge_options, veto)},
     {0, "add-special", "TOKEN", "add a special token that bpe-chunk did not look for; repeat for several",
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
@@ -310,7 +330,8 @@ static const struct option_row rows[] = {
 const struct usage merge_usage = {
     .name = "bpe-merge",
     .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest]\n"
-                "[--min-count N] [--min-frequency N] [--max-token-length N] [--add-special=TOKEN]...\n"
+                "[--min-count N] [--min-frequency N] [--max-token-length N] [--utf8-boundaries]\n"
+                "[--veto=FILE] [--add-special=TOKEN]...\n"
                 "[--parity [--dev FILE...] [--ratio[=R,...]] [--global-merges=M]]\n"
                 "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"

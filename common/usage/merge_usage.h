@@ -36,6 +36,8 @@ struct merge_options {
     int n_languages; /* the first FILEs; the others are development texts */
     uint64_t min_count, min_frequency, max_token_len;
     bool has_min_frequency;
+    bool utf8_boundaries;
+    const char *veto; /* a file; NULL: none */
     enum merge_special special;
     struct option_texts add_special;
     unsigned format_number; /* of model_format_names */

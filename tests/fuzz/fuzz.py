@@ -148,6 +148,8 @@ MODEL_FILES = {"json": ["m.json"], "gpt2": ["m.gpt2/vocab.json", "m.gpt2/merges.
 MODEL_TOKENS = [b'"', b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"0", b"-1", b"4294967296", b"1e9", b"\\u0120", b"\\ud800", b'"vocab"',
                 b'"ignore_merges": true', b'"type": "Split"', "\u0120".encode(), b"\n", b" ", b"AAAA 9\n", b"#version", b"\r\n"]
 
+VETOES = b'a\nab\r\n\n"b\\u0063\\n"\n "\n"\\ud83d\\ude42"\r\n\\\n"\\""'  # a list for bpe-merge --veto
+
 
 def make_models(total):
     """The files of a small model in each format."""
@@ -287,6 +289,7 @@ def main():
     ranges = must("bpe-chunk", "-b", "4K", "a.txt")
     counts = b"".join(must("bpe-count", data=r) for r in R.split(inline))
     total = must("bpe-sum", data=counts)
+    lib.write("a.sum", total)
     want = must("bpe-merge", "-v", "400", data=total)
     partial = must("bpe-sum", "--partial", data=b"".join(R.split(counts)[8:]))
     missing_list = run(["bpe-sum", "--missing", "list"], b"".join(R.split(counts)[8:]))
@@ -304,7 +307,7 @@ def main():
 
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        kind = rng.randrange(18)
+        kind = rng.randrange(19)
         if kind <= 2:  # bytes of a stream: checksums detect all changes
             base = (inline, counts, total)[kind]
             bad = damage(base)
@@ -354,6 +357,8 @@ def main():
             got = f.try_one(["bpe-chunk", "--invalid=replace", "-b", "4K"], bad)
             got = got and f.try_one(["bpe-count"], got[1])
             got = got and f.try_one(["bpe-sum"], got[1])
+        elif kind == 18:
+            f.try_one(["bpe-merge", "-v", "400", "--veto=-", "a.sum"], damage(VETOES))
         elif kind >= 16:
             try_records_and_ids(f, rng.choice(encoders), plain)
         elif kind >= 14:

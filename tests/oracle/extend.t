@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 import random_characters  # noqa: E402
 import random_models  # noqa: E402
+import token_limits  # noqa: E402
 
 RNG = random.Random(lib.seed())
 MODELS = int(os.environ.get("MODELS") or 40)
@@ -26,10 +27,10 @@ TIES = ["smallest", "smallest", "greatest", "hf", "id", "lex"]
 
 class Vocabulary:
     """A model's tokens and merges, as tokenizer.json spells them: {token: id}, [(left, right), ...]; inert: tokens that stand for bytes or unknown
-    characters; special: texts of added tokens; size: that of a token in bytes."""
+    characters; special: texts of added tokens; bytes: those of a token."""
 
-    def __init__(self, vocab, merges, inert=(), special=(), size=len):
-        self.vocab, self.merges, self.inert, self.special, self.size = dict(vocab), list(merges), set(inert), set(special), size
+    def __init__(self, vocab, merges, inert=(), special=(), of_bytes=lib.unspell):
+        self.vocab, self.merges, self.inert, self.special, self.bytes = dict(vocab), list(merges), set(inert), set(special), of_bytes
         self.rank = {pair: i for i, pair in enumerate(self.merges)}
 
     def word(self, text):
@@ -53,11 +54,11 @@ def preference(tie, v, pair):
         return tuple(v.vocab[s] for s in pair)
     strings = pair
     if tie == "lex":
-        strings = [lib.unspell(s).decode("latin-1") if v.size is len else s for s in pair]
+        strings = [v.bytes(s).decode("latin-1") for s in pair]
     return tuple(strings) if tie == "smallest" else tuple(tuple(-ord(c) for c in s) + (1,) for s in strings)
 
 
-def extend(v, words, counts, next_id, n_new, tie, min_frequency, max_len):
+def extend(v, words, counts, next_id, n_new, tie, min_frequency, limits):
     """Extends v by up to n_new tokens, from next_id on. words: the pretokens as lists of tokens, which change. Returns the new merges."""
     known, barred = len(v.merges), set()
     while n_new:
@@ -66,7 +67,7 @@ def extend(v, words, counts, next_id, n_new, tie, min_frequency, max_len):
             for pair in zip(tokens, tokens[1:]):
                 pairs[pair] += count
         pairs = {p: n for p, n in pairs.items() if p not in barred and not v.inert & set(p) and
-                 (not max_len or v.size(p[0] + p[1]) < max(max_len, 3))}
+                 limits.allow(v.bytes(p[0] + p[1]))}
         best = min(pairs, key=lambda p: (-pairs[p], preference(tie, v, p)), default=None)
         if best is None or pairs[best] < min_frequency:
             break
@@ -92,10 +93,11 @@ def extend(v, words, counts, next_id, n_new, tie, min_frequency, max_len):
 def compare(name, path, v, words, counts, sum_path, ids):
     """Extends the model at `path` with random options, and compares."""
     tie, n_new, min_frequency = RNG.choice(TIES), RNG.choice([0, 1, 5, 30, 1000]), RNG.choice([0, 0, 2, 3])
-    max_len, known = RNG.choice([0, 0, 0, 1, 4, 6]), list(v.merges)
-    want = extend(v, words, counts, max(ids) + 1, n_new, tie, min_frequency, max_len)
+    limits, known = token_limits.choose(RNG, [v.bytes("".join(word)) for word in words]), list(v.merges)
+    want = extend(v, words, counts, max(ids) + 1, n_new, tie, min_frequency, limits)
     args = ["-v", str(len(set(ids)) + n_new), "--init", path] + ["--tie", tie] * (tie != "smallest" or RNG.random() < 0.5)
-    args += ["--min-frequency", str(min_frequency)] * (min_frequency > 0) + ["--max-token-length", str(max_len)] * (max_len > 0)
+    args += ["--min-frequency", str(min_frequency)] * (min_frequency > 0)
+    args += limits.options(f"{path}.veto")
     whole = lib.must("bpe-merge", *args, sum_path)
     got, added = json.loads(whole)["model"], {t["content"]: t["id"] for t in json.loads(whole)["added_tokens"]}
     # Added tokens that were not keys must be, if Hugging Face would number them otherwise.
@@ -112,7 +114,7 @@ def compare(name, path, v, words, counts, sum_path, ids):
 def of_bytes(i, tmp):
     kind, wide = random_models.KINDS[i % 3], i % 4 == 0
     # With few letters, tokens and words are often made in several ways.
-    letters = RNG.sample(range(97, 123), RNG.choice([1, 2, 2, 2, 3, 26]))
+    letters = RNG.choice([RNG.sample(range(97, 123), RNG.choice([1, 2, 2, 2, 3, 26])), "aé".encode(), "éèê".encode(), "a中丮".encode()])
     model, merges = random_models.make_model(RNG, kind, letters, wide, (5, 12, 20, 60))
     path = f"{tmp}/{i}.{'tiktoken' if kind == 'ranks' else 'json'}"
     random_models.write(model, merges, path)
@@ -122,8 +124,9 @@ def of_bytes(i, tmp):
     of = json.loads(lib.read(path))["model"]
     tokens = [t for t in model.token if t.isalpha() and t.isascii()]
     longest = RNG.choice([8, 15, 40])
-    counts = Counter(w[:longest] for _ in range(RNG.choice([5, 40, 150])) for w in [random_models.make_word(RNG, letters, tokens)]
+    counts = Counter(w[:longest].decode(errors="ignore").encode() for _ in range(RNG.choice([5, 40, 150])) for w in [random_models.make_word(RNG, letters, tokens)]
                      for _ in range(RNG.choice([1, 1, 2, 5])))
+    del counts[b" "]
     lib.write(f"{tmp}/text", b"".join(counts.elements()))
     lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' '{tmp}/text' | bpe-count | bpe-sum"))
     words = [[lib.spell(model.bytes[t]) for t in model.word(w)] for w in counts]
@@ -146,7 +149,7 @@ def of_characters(i, tmp):
     lib.write(f"{tmp}/text", "".join(t + "\0" for t in documents))
     lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' -0 '{tmp}/text' | bpe-count | bpe-sum"))
     inert = [t for t in model.vocab if t == model.unk or (model.bytes and re.fullmatch("<0x..>", t))]
-    vocab = Vocabulary(model.vocab, model.merges, inert, model.added, lambda s: len(s.encode()))
+    vocab = Vocabulary(model.vocab, model.merges, inert, model.added, str.encode)
     compare(f"model {i}: characters", path, vocab, [model.word(t) for t in texts], texts.values(), f"{tmp}/sum",
             [*model.vocab.values(), *model.added.values()])
 

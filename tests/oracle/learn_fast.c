@@ -34,6 +34,9 @@ int main(int argc, char **argv)
     struct special_token *special = must(calloc(a.n_special + 1, sizeof *special));
     for (size_t i = 0; i < a.n_special; i++)
         special[i].text = (struct str){a.special[i].p, a.special[i].len};
+    struct str *veto = must(calloc(a.n_veto + 1, sizeof *veto));
+    for (size_t i = 0; i < a.n_veto; i++)
+        veto[i] = (struct str){a.veto[i].p, a.veto[i].len};
     struct train_opts o = {
         .tie = !strcmp(a.tie, "hf")         ? TRAIN_HF
                : !strcmp(a.tie, "lex")      ? TRAIN_LEX
@@ -43,6 +46,9 @@ int main(int argc, char **argv)
         .vocab_size = (uint32_t)a.vocab_size,
         .min_frequency = a.min_frequency,
         .max_token_len = a.max_token_len,
+        .utf8_boundaries = a.utf8_boundaries,
+        .veto = veto,
+        .n_veto = a.n_veto,
         .special = special,
         .n_special = a.n_special,
     };
@@ -60,10 +66,9 @@ int main(int argc, char **argv)
         print_merges(m, trainer_steps(l), n);
     free(m);
     trainer_free(l);
-    for (size_t i = 0; i < a.n_special; i++)
-        free(a.special[i].p);
-    free(a.special);
+    free_args(&a);
     free(special);
+    free(veto);
     if (e.code)
         fprintf(stderr, "learn_fast: %s\n", e.msg);
     return e.code;

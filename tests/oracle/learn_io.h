@@ -1,7 +1,8 @@
 /* learn_io.h - the input and output of learn_slow and learn_fast: arguments and pretokens, and merges. Included by
  * both.
  *
- *   usage: learn_slow|learn_fast hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
+ *   usage: learn_slow|learn_fast hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8]
+ *          [veto=IN_HEX]... [SPECIAL_IN_HEX]...
  *   stdin: lines of COUNT TAB BYTES_IN_HEX
  *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT REPLACED, one for each merge, in order
  */
@@ -21,8 +22,9 @@ struct bytes {
 struct args {
     const char *tie;
     uint64_t vocab_size, min_frequency, max_token_len;
-    struct bytes *special;
-    size_t n_special;
+    struct bytes *special, *veto;
+    size_t n_special, n_veto;
+    int utf8_boundaries;
 };
 
 static void die(const char *why)
@@ -59,15 +61,32 @@ __attribute__((unused)) static void put_hex(const unsigned char *p, size_t len)
 __attribute__((unused)) static void parse_args(int argc, char **argv, struct args *a)
 {
     if (argc < 5)
-        die("usage: hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...");
+        die("usage: hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8] [veto=IN_HEX]... "
+            "[SPECIAL_IN_HEX]...");
     *a = (struct args){.tie = argv[1],
                        .vocab_size = strtoull(argv[2], NULL, 10),
                        .min_frequency = strtoull(argv[3], NULL, 10),
-                       .max_token_len = strtoull(argv[4], NULL, 10),
-                       .n_special = (size_t)argc - 5};
-    a->special = must(calloc(a->n_special + 1, sizeof *a->special));
+                       .max_token_len = strtoull(argv[4], NULL, 10)};
+    a->special = must(calloc((size_t)argc, sizeof *a->special));
+    a->veto = must(calloc((size_t)argc, sizeof *a->veto));
+    for (int i = 5; i < argc; i++) {
+        if (!strcmp(argv[i], "utf8"))
+            a->utf8_boundaries = 1;
+        else if (!strncmp(argv[i], "veto=", 5))
+            a->veto[a->n_veto++] = from_hex(argv[i] + 5);
+        else
+            a->special[a->n_special++] = from_hex(argv[i]);
+    }
+}
+
+__attribute__((unused)) static void free_args(struct args *a)
+{
     for (size_t i = 0; i < a->n_special; i++)
-        a->special[i] = from_hex(argv[5 + i]);
+        free(a->special[i].p);
+    for (size_t i = 0; i < a->n_veto; i++)
+        free(a->veto[i].p);
+    free(a->special);
+    free(a->veto);
 }
 
 /* Reads the next pretoken of stdin. Returns 1, or 0 at the end. word->p must be freed. */

@@ -14,12 +14,14 @@ from collections import Counter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
+import token_limits  # noqa: E402
 from lib import spell as spelled, unspell as unspelled  # noqa: E402
 
 
-def ours(fast, tie, counts, vocab_size, min_frequency=0, max_token_len=0, special=()):
+def ours(fast, tie, counts, vocab_size, min_frequency=0, max_token_len=0, special=(), utf8=False, vetoes=()):
     """The merges as pairs of bytes. counts: {bytes: count}."""
-    out = lib.must(fast, tie, str(vocab_size), str(min_frequency), str(max_token_len), *(s.encode().hex() for s in special),
+    limits = ["utf8"] * utf8 + [f"veto={veto.hex()}" for veto in vetoes]
+    out = lib.must(fast, tie, str(vocab_size), str(min_frequency), str(max_token_len), *limits, *(s.encode().hex() for s in special),
                    data="".join(f"{n}\t{w.hex()}\n" for w, n in counts.items()).encode()).decode()
     return [tuple(bytes.fromhex(h) for h in line.split(" ")[:2]) for line in out.split("\n")[:-1]]
 
@@ -45,7 +47,7 @@ def hf_merges(counts, vocab_size, min_frequency=0, max_token_len=0, special=()):
     return [(unspelled(a), unspelled(b)) for a, b in model["merges"]]
 
 
-def cs336_merges(counts, vocab_size, n_special):
+def cs336_merges(counts, vocab_size, n_special, allow=lambda token: True):
     words = {w: [bytes([b]) for b in w] for w in counts}
     merges = []
     while 256 + n_special + len(merges) < vocab_size:
@@ -53,6 +55,7 @@ def cs336_merges(counts, vocab_size, n_special):
         for w, tokens in words.items():
             for pair in zip(tokens, tokens[1:]):
                 pairs[pair] += counts[w]
+        pairs = {pair: n for pair, n in pairs.items() if allow(b"".join(pair))}
         if not pairs:
             break
         best = max(pairs, key=lambda pair: (pairs[pair], pair))
@@ -156,6 +159,12 @@ def main():
         return (ours(o.fast, "lex", counts, size, special=special), cs336_merges(counts, size, len(special)),
                 (counts, size))
 
+    def limited(_):
+        counts, size = random_counts(rng), vocab([])
+        limits = token_limits.choose(rng, list(counts))
+        got = ours(o.fast, "lex", counts, size, max_token_len=limits.max_len, utf8=limits.utf8, vetoes=limits.vetoes)
+        return got, cs336_merges(counts, size, 0, limits.allow), (counts, size, vars(limits))
+
     def by_id(_):
         counts, size = random_counts(rng), vocab([])
         return ours(o.fast, "id", counts, size), rustbpe_merges(counts, size), (counts, size)
@@ -170,6 +179,7 @@ def main():
     else:
         lib.skip("hf", "no Python package tokenizers")
     compare("lex against a trainer as specified by CS336", rng, o.corpora, lex)
+    compare("the same, with limits of tokens", rng, o.corpora, limited)
     if have("rustbpe"):
         compare("id against rustbpe", rng, o.corpora, by_id)
     else:

@@ -135,6 +135,67 @@ static int plain_by_tokens(const void *x, const void *y)
     return a->right < b->right ? -1 : a->right > b->right;
 }
 
+/* The encodings of all characters in UTF-8 (RFC 3629, section 4): the least and the greatest value of each byte. */
+struct plain_utf8 {
+    size_t len;
+    unsigned char least[4], greatest[4];
+};
+
+static const struct plain_utf8 plain_utf8[] = {
+    {1, {0x00}, {0x7F}},
+    {2, {0xC2, 0x80}, {0xDF, 0xBF}},
+    {3, {0xE0, 0xA0, 0x80}, {0xE0, 0xBF, 0xBF}},
+    {3, {0xE1, 0x80, 0x80}, {0xEC, 0xBF, 0xBF}},
+    {3, {0xED, 0x80, 0x80}, {0xED, 0x9F, 0xBF}},
+    {3, {0xEE, 0x80, 0x80}, {0xEF, 0xBF, 0xBF}},
+    {4, {0xF0, 0x90, 0x80, 0x80}, {0xF0, 0xBF, 0xBF, 0xBF}},
+    {4, {0xF1, 0x80, 0x80, 0x80}, {0xF3, 0xBF, 0xBF, 0xBF}},
+    {4, {0xF4, 0x80, 0x80, 0x80}, {0xF4, 0x8F, 0xBF, 0xBF}},
+};
+
+/* Whether p[0 .. n) are the bytes at `from` of some character. */
+static int plain_piece(const struct plain_utf8 *row, size_t from, const unsigned char *p, size_t n)
+{
+    if (from + n > row->len)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (p[i] < row->least[from + i] || p[i] > row->greatest[from + i])
+            return 0;
+    return 1;
+}
+
+/* Whether a token is a part of a character, or some whole characters. */
+static int plain_within_characters(struct bytes t)
+{
+    size_t n_rows = sizeof plain_utf8 / sizeof *plain_utf8, at = 0;
+    for (size_t r = 0; r < n_rows; r++)
+        for (size_t from = 0; from < plain_utf8[r].len; from++)
+            if (plain_piece(&plain_utf8[r], from, t.p, t.len))
+                return 1;
+    while (at < t.len) {
+        size_t r = 0;
+        while (r < n_rows &&
+               !(at + plain_utf8[r].len <= t.len && plain_piece(&plain_utf8[r], 0, t.p + at, plain_utf8[r].len)))
+            r++;
+        if (r == n_rows)
+            return 0;
+        at += plain_utf8[r].len;
+    }
+    return 1;
+}
+
+/* Whether a pair may be merged into this token. */
+static int plain_allowed(const struct args *a, struct bytes t)
+{
+    if (a->max_token_len && t.len > 2 && t.len >= a->max_token_len)
+        return 0;
+    for (size_t i = 0; i < a->n_veto; i++)
+        for (size_t at = 0; at + a->veto[i].len <= t.len; at++)
+            if (!memcmp(t.p + at, a->veto[i].p, a->veto[i].len))
+                return 0;
+    return !a->utf8_boundaries || plain_within_characters(t);
+}
+
 /* All pairs that may be merged, each once with its count. */
 static size_t plain_count(const struct plain *t, struct plain_pair **pairs)
 {
@@ -145,9 +206,10 @@ static size_t plain_count(const struct plain *t, struct plain_pair **pairs)
     for (size_t i = 0; i < t->n_word; i++)
         for (size_t j = 0; j + 1 < t->word[i].n; j++) {
             size_t left = t->word[i].token[j], right = t->word[i].token[j + 1];
-            size_t len = t->token[left].bytes.len + t->token[right].bytes.len;
-            if (!t->a->max_token_len || len == 2 || len < t->a->max_token_len)
+            struct bytes both = plain_str_join(t->token[left].bytes, t->token[right].bytes);
+            if (plain_allowed(t->a, both))
                 p[n++] = (struct plain_pair){left, right, t->word[i].count, 0, 0};
+            free(both.p);
         }
     qsort(p, n, sizeof *p, plain_by_tokens);
     for (size_t i = 0; i < n; i++) {

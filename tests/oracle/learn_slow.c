@@ -22,8 +22,6 @@ int main(int argc, char **argv)
         printf(" %llu %llu\n", (unsigned long long)t.merge[i].count, (unsigned long long)t.merge[i].replaced);
     }
     plain_free(&t);
-    for (size_t i = 0; i < a.n_special; i++)
-        free(a.special[i].p);
-    free(a.special);
+    free_args(&a);
     return 0;
 }

@@ -35,9 +35,9 @@ def choose(need, exhausted, chosen, window, alpha):
     return order[0] if order else None
 
 
-def train(languages, n_merges, dev=None, ratio=None, global_merges=0, window=0, alpha=2.0, min_frequency=2):
+def train(languages, n_merges, dev=None, ratio=None, global_merges=0, window=0, alpha=2.0, min_frequency=2, allow=lambda token: True):
     """Returns the merges, and the languages that had no pair left to choose. languages, dev: for each language, {word: count}, with words as
-    strings of characters, which may be spelled bytes."""
+    strings of characters, which may be spelled bytes. allow: whether a token may be made."""
     words = [[(list(w), n) for w, n in of.items()] for of in languages]
     measured = [[(list(w), n) for w, n in of.items()] for of in dev] if dev else words
     first = [tokens_of(w) for w in measured]
@@ -53,6 +53,7 @@ def train(languages, n_merges, dev=None, ratio=None, global_merges=0, window=0, 
                 break
             chosen.append(who)
             counted = pairs_of(words[who])
+        counted = {pair: n for pair, n in counted.items() if allow("".join(pair))}
         best = max(counted, key=lambda p: (counted[p], p), default=None)
         if best is None or counted[best] < min_frequency:
             if len(merges) < global_merges:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """train.py words        converts counts from bpe-view to `count TAB hex` lines, for learn_slow
+train.py vetoes FILE  prints the lines of a file for --veto as veto=HEX, for learn_slow
 train.py merges JSON  prints the merges of a tokenizer.json as `lefthex righthex` lines
 train.py stats TSV    prints the output of bpe-merge --stats as `vocabulary lefthex righthex count ratio` lines
 train.py steps JSON   prints what these should be for a tokenizer.json and the counts from bpe-view: carries out one merge after another"""
@@ -44,6 +45,11 @@ if sys.argv[1] == "words":
 elif sys.argv[1] == "merges":
     for left, right in merges(json.loads(read(sys.argv[2]))):
         print(left.hex(), right.hex())
+elif sys.argv[1] == "vetoes":
+    for line in read(sys.argv[2]).removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        line = line.removesuffix(b"\r")
+        if line:
+            print("veto=" + (json.loads(line).encode() if line.startswith(b'"') else line).hex())
 elif sys.argv[1] == "steps":
     for step in steps(json.loads(read(sys.argv[2]))):
         print(*step)

@@ -6,18 +6,20 @@ helper=$TOP/tests/pipe/train.py
 
 # same_merges NAME SUM TIE V [OPTION...]: bpe-merge's merges must equal those of learn_slow.
 same_merges() {
-    local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0 least=1
+    local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0 least=1 limits=()
     shift 4
     for option in "$@"; do
         case $option in
         --min-frequency=*) min=${option#*=} ;;
         --max-token-length=*) longest=${option#*=} ;;
         --min-count=*) least=${option#*=} ;;
+        --utf8-boundaries) limits+=(utf8) ;;
+        --veto=*) mapfile -t -O "${#limits[@]}" limits < <(python3 "$helper" vetoes "${option#*=}") ;;
         esac
     done
     bpe-merge -v "$v" --tie="$tie" "$@" "$sum" >ours.json 2>ours.err || { ok 1 "$name: bpe-merge"; return; }
     python3 "$helper" merges ours.json >ours
-    words "$sum" | awk -F '\t' -v least="$least" '$1 >= least' | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "$(printf '<|endoftext|>' | xxd -p)" |
+    words "$sum" | awk -F '\t' -v least="$least" '$1 >= least' | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "${limits[@]}" "$(printf '<|endoftext|>' | xxd -p)" |
         cut -d' ' -f1,2 >slow
     same ours slow "$name: $(wc -l <slow) merges equal the slow trainer's"
 }
@@ -53,6 +55,35 @@ done
 test_n=12
 is "$differ" 0 "24 models of 4 tiny corpora equal the slow trainer's"
 
+# Limits of tokens: text with characters of one to four bytes, and vetoes in all forms.
+python3 - <<'EOF'
+import json, random
+rng = random.Random(5)
+words = ["".join(rng.choice("aab é中😀\u4e00\"\\") for _ in range(rng.randint(1, 9))) for _ in range(300)]
+text = " ".join(rng.choice(words) for _ in range(4000))
+open("characters.txt", "w").write(text)
+def veto():
+    at = rng.randrange(len(text) - 9)
+    return text[at:at + rng.randint(1, 4)]
+some = [veto().encode() for _ in range(12)] + [text.encode()[at:at + 2] for at in (5, 50, 500)] + [b"\xff", b"\xa9"]
+with open("vetoes", "wb") as f:
+    f.write(b"\xef\xbb\xbf")
+    for one in some * 2:
+        plain = b"\n" not in one and not one.startswith(b'"')
+        try:
+            as_json = json.dumps(one.decode(), ensure_ascii=rng.random() < 0.5).encode()
+        except UnicodeDecodeError:
+            as_json = None
+        f.write(one if plain and (not as_json or rng.random() < 0.5) else as_json)
+        f.write(rng.choice([b"\n", b"\r\n", b"\n\n", b"\r\n\r\n\n"]))
+    f.write(b"zz") # without a newline
+EOF
+bpe-chunk characters.txt | bpe-count | bpe-sum >characters.sum
+for tie in hf lex id; do
+    same_merges "$tie, --utf8-boundaries" characters.sum $tie 500 --utf8-boundaries
+    same_merges "$tie, --veto" characters.sum $tie 500 --veto=vetoes
+    same_merges "$tie, all limits" characters.sum $tie 400 --utf8-boundaries --veto=vetoes --max-token-length=9
+done
 if [ -n "${CORPUS:-}" ] && [ -f "$CORPUS/tinyshakespeare.txt" ]; then
     bpe-chunk "$CORPUS/tinyshakespeare.txt" | parallel --pipe bpe-count | bpe-sum >shakespeare.sum
     for tie in hf lex id; do
@@ -115,6 +146,40 @@ for text in Ġ "$(bpe-merge -v 1000 -f merges $sum | grep -m 1 '^Ġ' | tr -d ' '
 done
 bpe-merge -v 1000 --add-special=Ġ -f tiktoken -o spelled.tiktoken $sum 2>/dev/null
 is "$? $(grep -c '"Ġ"' spelled.tiktoken.json)" "0 1" "  tiktoken keeps special tokens apart"
+
+# ---- Limits of tokens ----
+bpe-merge -v 400 --utf8-boundaries --veto=vetoes -o limited characters.sum 2>/dev/null
+bpe train -v 400 --utf8-boundaries --veto=vetoes characters.txt 2>/dev/null | cmp - limited
+ok $? "bpe train --utf8-boundaries --veto"
+bpe-merge -v 400 --utf8-boundaries --veto=- characters.sum <vetoes 2>/dev/null | cmp - limited
+ok $? "--veto=- is standard input"
+bpe-merge -v 400 --utf8-boundaries --veto=<(cat vetoes) characters.sum 2>/dev/null | cmp - limited
+ok $? "--veto: a pipe"
+for none in '' '\n\r\n\n' '\xef\xbb\xbf' '\xef\xbb\xbf\n'; do
+    printf %b "$none" >nothing
+    bpe-merge -v 1000 --veto=nothing made-up.sum | cmp - model.json
+    ok $? "--veto: a file without tokens: '$none'"
+done
+mkdir empty
+refuses 66 "bpe-merge: nowhere: cannot open: No such file or directory" bpe-merge -v 400 --veto=nowhere made-up.sum
+refuses 66 "bpe train: nowhere: cannot open: No such file or directory" bpe train -v 400 --veto=nowhere made-up.txt
+refuses 66 "bpe-merge: empty: is a directory*" bpe-merge -v 400 --veto=empty made-up.sum
+refuses 64 "bpe-merge: --veto=-: standard input is the sum; *" bpe-merge -v 400 --veto=-
+refuses 64 "bpe-merge: --veto=/dev/stdin: standard input is the sum; *" bpe-merge -v 400 --veto=/dev/stdin made-up.sum -
+refuses 64 "bpe-merge: vetoes: is both input and output; *" bpe-merge -v 400 --veto=vetoes -o vetoes made-up.sum
+refuses 64 "bpe-merge: vetoes: is both input and output; *" bpe-merge -v 400 --veto=vetoes -o new --stats=./vetoes made-up.sum
+# bad_veto LINE PATTERN: after two good lines.
+bad_veto() {
+    printf 'a"\n"b"\n%s\nmore' "$1" >bad
+    refuses 65 "bpe-merge: bad: line 3: $2" bpe-merge -v 400 --veto=bad -o new made-up.sum
+}
+bad_veto '"' '*; a line that begins with a double quote must be a JSON string'
+bad_veto '"a\x"' '*; a line that begins with a double quote must be a JSON string'
+bad_veto '"\ud800"' '*; a line that begins with a double quote must be a JSON string'
+bad_veto $'"\xff"' '*; a line that begins with a double quote must be a JSON string'
+bad_veto '"a" "b"' '*; a line must be one JSON string'
+bad_veto '""' 'an empty token, which every token contains'
+is "$(ls new* 2>/dev/null)" "" "  and no model appears"
 
 # ---- Several models of one run ----
 head -c 4000 made-up.txt | bpe-chunk --invalid=skip | bpe-count | bpe-sum >short.sum

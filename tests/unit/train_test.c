@@ -31,6 +31,12 @@ struct hand {
     const char *want;    /* LEFT+RIGHT:COUNT ... */
 };
 
+struct limited_hand {
+    bool utf8_boundaries;
+    const char *veto; /* separated by spaces */
+    struct hand h;
+};
+
 static const struct hand hands[] = {
     {"no pretokens", TRAIN_HF, 9, 0, 0, "", "", ""},
     {"pretokens without a pair", TRAIN_HF, 9, 0, 0, "", "a:7 b:1", ""},
@@ -51,6 +57,9 @@ static const struct hand hands[] = {
     {"ties, lex: equal in the first eight bytes", TRAIN_LEX, 99, 0, 0, "",
      "aaaaaaaabx:8 aaaaaaaacx:8 aaaaaaaab:1 aaaaaaaac:1",
      "a+a:126 aa+aa:54 aaaa+aaaa:18 aaaaaaaa+c:9 aaaaaaaa+b:9 aaaaaaaac+x:8 aaaaaaaab+x:8"},
+    {"ties, smallest: equal in the first eight bytes", TRAIN_SMALLEST, 99, 0, 0, "",
+     "aaaaaaaa_x:8 aaaaaaaacx:8 aaaaaaaa_:1 aaaaaaaac:1",
+     "a+a:126 aa+aa:54 aaaa+aaaa:18 aaaaaaaa+c:9 aaaaaaaa+_:9 aaaaaaaac+x:8 aaaaaaaa_+x:8"},
     {"ties, hf: a space comes after letters", TRAIN_HF, 9, 0, 0, "", "_b:1 ab:1", "a+b:1 _+b:1"},
     {"ties, id: a space comes before letters", TRAIN_ID, 9, 0, 0, "", "_b:1 ab:1", "_+b:1 a+b:1"},
     {"ties, hf: bytes of Latin-1 letters come before the space", TRAIN_HF, 9, 0, 0, "", "_b:1 \303b:1",
@@ -78,6 +87,37 @@ static const struct hand hands[] = {
      "a+a:18446744073709551614 aa+a:9223372036854775807"},
 };
 
+static const struct limited_hand limited_hands[] = {
+    {true,
+     "",
+     {"characters: a space and the first bytes of letters do not merge", TRAIN_HF, 9, 0, 0, "",
+      "_\303\251:9 _\303\250:9", "\\xc3+\\xa8:9 \\xc3+\\xa9:9 _+\\xc3\\xa8:9 _+\\xc3\\xa9:9"}},
+    {true,
+     "",
+     {"characters: the last bytes of a character merge first", TRAIN_HF, 2, 0, 0, "",
+      "\342\202\254:3 \342\202\255:1 \342\204\254:1", "\\xe2+\\x82:4 \\xe2\\x82+\\xac:3"}},
+    {true,
+     "",
+     {"characters: any three later bytes are a part, four are not", TRAIN_HF, 9, 0, 0, "",
+      "\200\200\200:9 \200\200\200\200\200:1", "\\x80+\\x80:22 \\x80\\x80+\\x80:10"}},
+    {true,
+     "",
+     {"characters: bytes and pairs of bytes that are in no character", TRAIN_HF, 9, 0, 0, "",
+      "\377\377:9 \300\200:9 \340\200:9 \355\240:9 \303\303:9 \200\303:9 ab:1", "a+b:1"}},
+    {true, "", {"characters: these do not raise the floor", TRAIN_HF, 1, 0, 0, "", "\377\377:9 ab:1", "a+b:1"}},
+    {false, "bc", {"veto: across the border of two tokens", TRAIN_HF, 9, 0, 0, "", "abcd:9", "a+b:9 c+d:9"}},
+    {false, "abcd abx", {"veto: longer than the pair", TRAIN_HF, 9, 0, 0, "", "abcd:9", "a+b:9 c+d:9"}},
+    {false, "aaa", {"veto: a string that overlaps itself", TRAIN_HF, 9, 0, 0, "", "aaaaa:1", "a+a:4"}},
+    {false,
+     "xabz xa xabcx",
+     {"veto: the beginning of one ends in another", TRAIN_HF, 9, 0, 0, "", "xabcy:9", "a+b:9 c+y:9 ab+cy:9"}},
+    {false, "b", {"veto: a byte remains a token", TRAIN_HF, 9, 0, 0, "", "abc:2 de:1", "d+e:1"}},
+    {false, "ab ab", {"veto: several equal ones", TRAIN_HF, 9, 0, 0, "", "abc:2", "b+c:2"}},
+    {false,
+     "bc",
+     {"veto: a pretoken with one does not raise the floor", TRAIN_HF, 2, 0, 0, "", "abc:9 de:1", "a+b:9 d+e:1"}},
+};
+
 static char *print_token(char *out, const struct merge *m, uint32_t t)
 {
     if (t >= 256)
@@ -88,18 +128,24 @@ static char *print_token(char *out, const struct merge *m, uint32_t t)
     return out + 1;
 }
 
-static int by_hand(const struct hand *h, char *got)
+static int by_hand(const struct hand *h, bool utf8_boundaries, const char *vetoed, char *got)
 {
-    char words[256], special[64], *save;
+    char words[256], special[64], vetoes[64], *save;
     struct special_token sp[8] = {0};
+    struct str veto[8];
     struct train_opts o = {.tie = h->tie,
                            .vocab_size = 256 + h->more,
                            .min_frequency = h->min_frequency,
                            .max_token_len = h->max_token_len,
+                           .utf8_boundaries = utf8_boundaries,
+                           .veto = veto,
                            .special = sp};
     struct err e = {0};
     struct merge *m = NULL;
     size_t n = 0;
+    strcpy(vetoes, vetoed);
+    for (char *s = strtok_r(vetoes, " ", &save); s; s = strtok_r(NULL, " ", &save))
+        veto[o.n_veto++] = str_of(s);
     strcpy(special, h->special);
     for (char *s = strtok_r(special, " ", &save); s; s = strtok_r(NULL, " ", &save))
         sp[o.n_special++].text = str_of(s);
@@ -131,8 +177,13 @@ static void test_by_hand(void)
 {
     char got[1000];
     for (size_t i = 0; i < sizeof hands / sizeof *hands; i++)
-        if (!tap_ok(by_hand(&hands[i], got), "%s", hands[i].name))
+        if (!tap_ok(by_hand(&hands[i], false, "", got), "%s", hands[i].name))
             tap_note("got '%s', want '%s'", got, hands[i].want);
+    for (size_t i = 0; i < sizeof limited_hands / sizeof *limited_hands; i++) {
+        const struct limited_hand *l = &limited_hands[i];
+        if (!tap_ok(by_hand(&l->h, l->utf8_boundaries, l->veto, got), "%s", l->h.name))
+            tap_note("got '%s', want '%s'", got, l->h.want);
+    }
 }
 
 /* ---- errors ---- */
@@ -173,10 +224,30 @@ struct corpus_words {
     size_t n;
 };
 
+/* Bytes, or characters of one to four bytes, some of which are not valid. */
+static const struct str alphabets[2][8] = {
+    {{(const void *)"a", 1},
+     {(const void *)"b", 1},
+     {(const void *)" ", 1},
+     {(const void *)"", 1},
+     {(const void *)"\xc3", 1},
+     {(const void *)"\n", 1},
+     {(const void *)"z", 1},
+     {(const void *)"\xff", 1}},
+    {{(const void *)"\xe4\xb8\xad", 3},
+     {(const void *)"a", 1},
+     {(const void *)"\xc3\xa9", 2},
+     {(const void *)"\xf0\x9f\x98\x80", 4},
+     {(const void *)"\xe4\xb8\x80", 3},
+     {(const void *)"\xc3\xa8", 2},
+     {(const void *)"\xed\xa0\x80", 3},
+     {(const void *)"\x98", 1}},
+};
+
 /* Few letters, repetitions and equal counts, which give many ties. */
 static void random_words(struct corpus_words *w)
 {
-    static const unsigned char letters[] = {'a', 'b', ' ', 0x00, 0xc3, '\n', 'z', 0xff};
+    const struct str *alphabet = alphabets[rnd(2)];
     size_t n_letters = 1 + rnd(rnd(4) ? 3 : 8), first = rnd(8), max_len = 1 + rnd(rnd(4) ? 8 : 63);
     uint64_t max_count = (uint64_t[]){1, 3, 20, 1000000, (uint64_t)1 << 52}[rnd(5)];
     w->n = rnd(rnd(3) ? 12 : 60);
@@ -184,10 +255,15 @@ static void random_words(struct corpus_words *w)
     w->len = must(calloc(w->n + 1, sizeof *w->len));
     w->count = must(calloc(w->n + 1, sizeof *w->count));
     for (size_t i = 0; i < w->n; i++) {
-        w->len[i] = rnd(max_len + 1);
+        struct str letter = {NULL, 0};
+        size_t len = rnd(max_len + 1);
         w->count[i] = 1 + rnd(max_count);
-        for (size_t j = 0; j < w->len[i]; j++)
-            w->bytes[i][j] = j && rnd(3) == 0 ? w->bytes[i][j - 1] : letters[(first + rnd(n_letters)) % 8];
+        while (w->len[i] < len) {
+            letter = letter.p && rnd(3) == 0 ? letter : alphabet[(first + rnd(n_letters)) % 8];
+            size_t left = 64 - w->len[i], n = letter.len < left ? letter.len : left;
+            memcpy(w->bytes[i] + w->len[i], letter.p, n);
+            w->len[i] += n;
+        }
     }
 }
 
@@ -229,6 +305,23 @@ static struct bytes random_special(const struct plain *spelled, const struct cor
     return s;
 }
 
+/* Vetoed strings are parts of words, some followed by another byte, so that a token may end with the first bytes. */
+static void random_limits(struct args *a, const struct corpus_words *w)
+{
+    a->utf8_boundaries = rnd(3) == 0;
+    a->n_veto = rnd(2) ? 0 : rnd(rnd(2) ? 3 : 20);
+    a->veto = must(calloc(a->n_veto + 1, sizeof *a->veto));
+    for (size_t i = 0; i < a->n_veto; i++) {
+        struct bytes *v = &a->veto[i];
+        size_t k = rnd(w->n + 1), len = k < w->n ? w->len[k] : 0, from = rnd(len + 1), n = rnd(rnd(2) ? 4 : 9);
+        v->p = must(malloc(n + 1));
+        for (size_t j = from; j < from + n && j < len; j++)
+            v->p[v->len++] = w->bytes[k][j];
+        if (v->len == 0 || rnd(4) == 0)
+            v->p[v->len++] = (unsigned char)"ab \303\251"[rnd(5)];
+    }
+}
+
 static void random_args(struct args *a, enum train_tie tie, const struct corpus_words *w)
 {
     struct args plain_args = {.tie = "id"};
@@ -242,13 +335,7 @@ static void random_args(struct args *a, enum train_tie tie, const struct corpus_
     a->min_frequency = rnd(3) ? 0 : rnd(30);
     a->max_token_len = rnd(3) ? 0 : rnd(9);
     plain_free(&spelled);
-}
-
-static void free_args(struct args *a)
-{
-    for (size_t i = 0; i < a->n_special; i++)
-        free(a->special[i].p);
-    free(a->special);
+    random_limits(a, w);
 }
 
 static int same_merge(const struct merge *m, const struct train_step *step, const struct plain_pair *want)
@@ -264,10 +351,16 @@ static int same_as_plain(const struct args *a, enum train_tie tie, const struct 
     struct special_token sp[8] = {0};
     for (size_t i = 0; i < a->n_special; i++)
         sp[i].text = (struct str){a->special[i].p, a->special[i].len};
+    struct str *veto = must(calloc(a->n_veto + 1, sizeof *veto));
+    for (size_t i = 0; i < a->n_veto; i++)
+        veto[i] = (struct str){a->veto[i].p, a->veto[i].len};
     struct train_opts o = {.tie = tie,
                            .vocab_size = (uint32_t)a->vocab_size,
                            .min_frequency = a->min_frequency,
                            .max_token_len = a->max_token_len,
+                           .utf8_boundaries = a->utf8_boundaries,
+                           .veto = veto,
+                           .n_veto = a->n_veto,
                            .special = sp,
                            .n_special = a->n_special,
                            .window = window};
@@ -282,6 +375,7 @@ static int same_as_plain(const struct args *a, enum train_tie tie, const struct 
         same = same_merge(&m[i], &trainer_steps(l)[i], &t->merge[i]);
     free(m);
     trainer_free(l);
+    free(veto);
     return same;
 }
 
