@@ -6,8 +6,7 @@
  * same, and where the authors' program differs, this follows it: it does not stop at a language without a pair that is
  * frequent enough, which only no longer chooses.
  *
- * Each language is a corpus of its own, in which every pair has a list, since another language may choose it; only the
- * numbers of symbols are common to all.
+ * The texts of all languages are parts of one corpus, and so are their development texts, whose pairs do not count.
  */
 #ifndef BPE_TRAIN_PARITY_H
 #define BPE_TRAIN_PARITY_H
@@ -31,21 +30,21 @@ struct parity_opts {
 };
 
 struct language {
-    struct train_pretokens pretokens, dev_pretokens;
-    struct corpus corpus, dev;
-    uint64_t initial, tokens;     /* of the development text if there is any, else of the training text */
-    bool exhausted;               /* no pair is frequent enough */
-    struct pair taken, dev_taken; /* for merging */
-    bool passed;                  /* for choosing */
-    uint64_t n_chosen;            /* choices among the last `window` */
+    uint64_t initial, tokens; /* of the development text if there is any, else of the training text */
+    bool exhausted;           /* no pair is frequent enough */
+    bool passed;              /* for choosing */
+    uint64_t n_chosen;        /* choices among the last `window` */
 };
 
 struct parity {
     struct parity_opts o;
-    struct language *language; /* owned */
-    size_t n;
-    size_t *chosen; /* a ring of the last `window` choices */
-    uint64_t n_choices;
+    struct language *language;         /* owned */
+    struct train_pretokens *pretokens; /* owned: of the training texts, then of the development texts */
+    size_t n, n_texts;                 /* languages, texts */
+    struct corpus corpus;              /* a part for each text */
+    size_t *chosen;                    /* a ring of the last `window` choices */
+    uint64_t n_choices, n_merges;
+    uint64_t least; /* count of a pair that is merged */
 };
 
 /* Zeroed except for these. -1: out of memory; call parity_free in any case. */
@@ -56,16 +55,14 @@ void parity_free(struct parity *p);
 int parity_add(struct parity *p, size_t language, bool dev, const unsigned char *bytes, size_t len, uint64_t count,
                struct err *e);
 
-/* Lays out all texts. o->floor must be 1. -1 as corpus_init. */
-int parity_lay_out(struct parity *p, const struct corpus_opts *o, struct err *e);
+/* Lays out all texts, for about n_merges merges. The floor is the least count of a pair that is merged. -1 as
+ * corpus_init. */
+int parity_lay_out(struct parity *p, const struct corpus_opts *o, uint64_t n_merges, struct err *e);
 
-/* Takes the pair to merge, which occurs min_frequency (> 0) times in the language that chooses. 1: *top is set, and
- * *language chose it; 0: no language has such a pair; -1: error. */
-int parity_pop(struct parity *p, uint64_t min_frequency, struct pair *top, size_t *language, struct err *e);
+/* Takes the pair to merge. 1: *top is set; 0: no language has a pair that is frequent enough; -1: error. */
+int parity_pop(struct parity *p, struct pair *top, struct err *e);
 
-/* Merges a pair to the symbol z in all languages. top is that of `language`, or of none (SIZE_MAX). *replaced: as in
- * corpus_merge, for all training texts together. */
-int parity_merge(struct parity *p, const struct pair *top, size_t language, uint32_t z, uint64_t *replaced,
-                 struct err *e);
+/* Merges the pair to the symbol z. *replaced: as in corpus_merge. */
+int parity_merge(struct parity *p, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
 
 #endif

@@ -48,42 +48,52 @@ enum {
 /* ---- Layout ---- */
 
 /* Sets the first slot of each class of pretokens, at the beginning of a block. Returns the total number of slots. */
-static uint64_t place(struct train_pretokens *all, unsigned shift)
+static uint64_t place(struct train_pretokens *all, size_t n_parts, unsigned shift)
 {
     uint64_t block = (uint64_t)1 << shift, end = 1;
-    for (size_t i = 0; i < all->n_class; i++) {
-        end = i > 0 ? (end + block - 1) & ~(block - 1) : end;
-        all->class[i].at = end;
-        end += all->class[i].slots;
-    }
+    for (size_t i = 0; i < n_parts; i++)
+        for (size_t k = 0; k < all[i].n_class; k++) {
+            end = end > 1 ? (end + block - 1) & ~(block - 1) : end;
+            all[i].class[k].at = end;
+            end += all[i].class[k].slots;
+        }
     return end;
 }
 
 /* Picks the largest blocks that waste little: the more distinct counts, the smaller the blocks must be. Blocks of one
  * slot waste nothing. */
-static unsigned pick_shift(struct train_pretokens *all)
+static unsigned pick_shift(struct train_pretokens *all, size_t n_parts)
 {
+    uint64_t slots = 0;
+    for (size_t i = 0; i < n_parts; i++)
+        slots += all[i].slots;
     for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
-        uint64_t n = place(all, shift);
-        if (n <= all->slots + all->slots / 16 + 4096)
+        uint64_t n = place(all, n_parts, shift);
+        if (n <= slots + slots / 16 + 4096)
             return shift;
     }
     return 0;
 }
 
-static void set_weights(struct corpus *c, const struct train_pretokens *all)
+static void set_weights(const struct corpus *c, const struct train_pretokens *all, uint64_t *weight)
 {
     for (size_t i = 0; i < all->n_class; i++) {
         const struct train_pretokens_class *k = &all->class[i];
         for (uint64_t b = k->at >> c->shift; b <= (k->at + k->slots - 1) >> c->shift; b++)
-            c->weight[b] = k->count;
+            weight[b] = k->count;
     }
+}
+
+static int too_often(size_t pair, struct err *e)
+{
+    return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
+                   (unsigned)pair >> 8, (unsigned)pair & 255);
 }
 
 /* Writes pretokens of bytes into the slots, each after the last one of its class, and adds up their byte pairs in
  * sum[left << 8 | right]. */
-static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
-                   struct err *e)
+static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], bool counts,
+                   struct pair_sum *sum, struct err *e)
 {
     struct train_pretokens_cursor cursor = {0};
     struct pretoken w;
@@ -96,9 +106,9 @@ static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t
         if (c->text)
             memcpy(c->text + start, w.p, w.len);
         for (size_t j = 0; j + 1 < w.len; j++) {
-            if (pair_sum_add(&sum[w.p[j] << 8 | w.p[j + 1]], w.count))
-                return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
-                               w.p[j], w.p[j + 1]);
+            const size_t pair = (size_t)w.p[j] << 8 | w.p[j + 1];
+            if (pair_sum_add(&sum[pair], counts ? w.count : 0))
+                return too_often(pair, e);
         }
     }
     return 0;
@@ -180,12 +190,15 @@ static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_zeroed(size);
     c->slot_size = size;
-    c->weight = malloc(n_blocks * sizeof *c->weight);
+    c->weight = calloc(n_blocks, sizeof *c->weight);
     if (keep_bytes) {
         c->text = malloc(c->n_slots);
         c->symbol_bytes = malloc(n * sizeof *c->symbol_bytes);
     }
-    if (!c->slot || !c->weight || (keep_bytes && !(c->text && c->symbol_bytes)))
+    if (o->n_counted < o->n_parts)
+        c->uncounted = calloc(n_blocks, sizeof *c->uncounted);
+    if (!c->slot || !c->weight || (o->n_counted < o->n_parts && !c->uncounted) ||
+        (keep_bytes && !(c->text && c->symbol_bytes)))
         return err_mem(e, "the pretokens", size);
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
@@ -197,6 +210,32 @@ static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
     return 0;
 }
 
+static int add_sums(struct pair_sum *to, const struct pair_sum *part, struct err *e)
+{
+    for (size_t i = 0; i < N_BYTES * N_BYTES; i++) {
+        to[i].n += part[i].n;
+        if (__builtin_add_overflow(to[i].weight, part[i].weight, &to[i].weight))
+            return too_often(i, e);
+    }
+    return 0;
+}
+
+/* Lays out the parts, one after the other, and puts their pairs into the tables. sum: room for two tables. */
+static int lay_out_parts(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
+                         struct err *e)
+{
+    struct pair_sum *part = sum + N_BYTES * N_BYTES;
+    size_t i = 0;
+    do {
+        const bool counts = i < c->n_counted;
+        memset(part, 0, N_BYTES * N_BYTES * sizeof *part);
+        if (lay_out(c, &all[i], byte, counts || !c->n_parts, part, e) || add_sums(sum, part, e) ||
+            reuse(c, &all[i], e) || (counts && corpus_put_byte_pairs(c, &c->part[i].pairs, part, e)))
+            return -1;
+    } while (++i < c->n_parts);
+    return corpus_put_byte_pairs(c, &c->pairs, sum, e);
+}
+
 /* Lays out pretokens of bytes. */
 static int init_bytes(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
@@ -205,30 +244,28 @@ static int init_bytes(struct corpus *c, struct train_pretokens *all, const struc
         if (c->symbol_bytes)
             symbol_set_first_bytes(c, o->byte[i], &c->bytes[i], 1);
     }
-    struct pair_sum *sum = calloc(65536, sizeof *sum);
+    struct pair_sum *sum = calloc(2 * N_BYTES * N_BYTES, sizeof *sum);
     if (!sum)
-        return err_mem(e, "counting pairs", 65536 * sizeof *sum);
-    int status = lay_out(c, all, o->byte, sum, e) || set_windows(c, o->window ? o->window : UINT32_MAX, e) ||
-                         reuse(c, all, e) || corpus_put_byte_pairs(c, sum, e)
-                     ? -1
-                     : 0;
+        return err_mem(e, "counting pairs", 2 * N_BYTES * N_BYTES * sizeof *sum);
+    int rc = lay_out_parts(c, all, o->byte, sum, e);
     free(sum);
-    return status;
+    return rc || set_windows(c, o->window ? o->window : UINT32_MAX, e) ? -1 : 0;
 }
 
 /* Lays out pretokens of symbols. */
 static int init_symbols(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
     corpus_lay_out_symbols(c, all, o->token);
-    return set_windows(c, o->window ? o->window : UINT32_MAX, e) || reuse(c, all, e) || corpus_first_symbol_pairs(c, e)
-               ? -1
-               : 0;
+    return set_windows(c, o->window ? o->window : UINT32_MAX, e) || reuse(c, all, e) || corpus_count_pairs(c, e) ? -1
+                                                                                                                 : 0;
 }
 
 int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
     *c = (struct corpus){.byte = o->byte,
                          .n_symbols = o->n_symbols,
+                         .n_parts = o->n_parts,
+                         .n_counted = o->n_counted,
                          .sse2 = simd_level() >= SIMD_SSE2,
                          .max_len = o->max_len,
                          .limits = o->limits};
@@ -239,14 +276,19 @@ int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corp
     for (unsigned i = 0; o->byte && i < N_BYTES; i++)
         c->wide |= o->byte[i] > UINT16_MAX;
     c->wide |= o->token && o->n_symbols > UINT16_MAX;
-    c->shift = pick_shift(all);
-    c->n_slots = place(all, c->shift);
-    c->positions.chunk_size = MIN_CHUNK + all->pairs / 64;
+    const size_t n = o->n_parts ? o->n_parts : 1;
+    uint64_t n_pairs = 0;
+    for (size_t i = 0; i < n; i++)
+        n_pairs += all[i].pairs;
+    c->shift = pick_shift(all, n);
+    c->n_slots = place(all, n, c->shift);
+    c->positions.chunk_size = MIN_CHUNK + n_pairs / 64;
     pair_before *before = !o->order ? NULL : o->greatest ? greater_bytes : smaller_bytes;
-    if (pairs_init(&c->pairs, o->floor, before, c, e) || alloc(c, o, e))
+    if (corpus_set_parts(c, all, e) || corpus_init_pairs(c, o->unqueued, o->floor, before, e) || alloc(c, o, e))
         return -1;
     symbol_new(c, 0, 0);
-    set_weights(c, all);
+    for (size_t i = 0; i < n; i++)
+        set_weights(c, &all[i], c->n_parts && i >= c->n_counted ? c->uncounted : c->weight);
     return o->token ? init_symbols(c, all, o, e) : init_bytes(c, all, o, e);
 }
 
@@ -262,7 +304,9 @@ void corpus_free(struct corpus *c)
     free(c->seen_right);
     positions_free(&c->positions);
     free(c->found);
-    pairs_free(&c->pairs);
+    free(c->uncounted);
+    corpus_free_pairs(c);
+    free(c->part);
     free(c->symbol_bytes);
     free(c->text);
     *c = (struct corpus){0};

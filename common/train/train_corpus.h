@@ -22,6 +22,13 @@ struct found {
     uint32_t at, x, y;
 };
 
+/* A part of the text, whose pairs are counted for itself, too. */
+struct corpus_part {
+    size_t begin;       /* its first slot; it ends where the next part begins */
+    struct pairs pairs; /* their counts, without lists; for the first n_counted parts */
+    uint64_t replaced;  /* by the last merge: the weight of the occurrences */
+};
+
 /* The bytes of a symbol, if they decide ties, or limit tokens. */
 struct symbol_bytes {
     uint64_t head;          /* the ranks of its first 8 bytes, big-endian, padded with zeros */
@@ -40,14 +47,17 @@ struct corpus {
     const uint32_t *byte; /* borrowed: the symbol of each byte */
     uint64_t *weight;     /* the count of the pretoken that slot p belongs to is weight[p >> shift] */
     unsigned shift;
-    uint32_t *len; /* by symbol: its number of bytes */
+    struct corpus_part *part; /* and one more, which begins at n_slots; only if parts are counted */
+    size_t n_parts, n_counted;
+    uint64_t *uncounted; /* as weight, which is 0 there, for the parts that are not counted; NULL: all are */
+    uint32_t *len;       /* by symbol: its number of bytes */
     uint64_t max_len;
     struct side *left, *right; /* by symbol; used during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
     struct positions positions; /* the memory of the pairs' lists */
-    struct found *found;
-    size_t found_cap;
+    struct found *found;        /* of the last merge */
+    size_t n_found, found_cap;
     struct pairs pairs;
     struct train_limits *limits;       /* borrowed; NULL: none */
     struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes, or there are limits */
@@ -65,14 +75,18 @@ struct corpus_opts {
     uint64_t max_len; /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
     struct train_limits *limits; /* other limits, with room for all symbols; borrowed until corpus_free; NULL: none */
     uint64_t floor;              /* > 0: pairs with a lower count need not be found */
+    size_t n_parts;              /* the text has several parts; 0: they are not told apart */
+    size_t n_counted;            /* the pairs of the first n_counted parts (> 0) are counted, in all and for each part;
+                                    those of the others are merged, but do not count */
+    bool unqueued;               /* pairs are popped from parts only */
     uint32_t window;             /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
     const unsigned char *order;  /* on ties, the strings (left, right) decide, with their bytes compared in this order:
                                    order[byte] is its rank; borrowed. NULL: the smallest pair of symbols is first */
     bool greatest;               /* with order: the greatest pair of strings is first, not the smallest */
 };
 
-/* Lays the pretokens out and counts their pairs. They must be classified. They are *taken* and freed as early as
- * possible. *c may be uninitialized. -1: out of memory, or a pair with a count above 2^64-1 (EX_DATAERR); call
+/* Lays the pretokens out and counts their pairs. `all` are those of each part, or all of them. They must be classified.
+ * They are *taken* and freed as early as possible. *c may be uninitialized. -1: out of memory, or a pair with a count above 2^64-1 (EX_DATAERR); call
  * corpus_free in any case.
  */
 int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e);
@@ -80,8 +94,8 @@ void corpus_free(struct corpus *c);
 
 /* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and updates all counts. *top
  * must not be used afterwards. z is any number up to n_symbols that no slot holds yet and that is not the symbol of
- * a byte. *replaced: the weight of the occurrences that were replaced; if they overlapped, as in "aaa", less than the
- * count of the pair. */
+ * a byte. *replaced: the weight of the occurrences that were replaced, in parts that count; if they overlapped, as in
+ * "aaa", less than the count of the pair. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
 
 /* Prefetches what merging a pair will read first: its list should be in cache. */
@@ -93,8 +107,8 @@ static inline bool corpus_holds(const struct corpus *c, uint32_t symbol)
     return c->len[symbol] != 0;
 }
 
-/* Sets the floor to 1 and counts all pairs anew, if the corpus was laid out from symbols. */
-int corpus_recount(struct corpus *c, struct err *e);
+/* Sets the floor (> 0) and counts all pairs anew. -1 as corpus_init. */
+int corpus_recount(struct corpus *c, uint64_t floor, struct err *e);
 
 /* Releases the list of a pair from pairs_pop: it has been merged, or never will be. */
 static inline void corpus_skip(struct corpus *c, const struct pair *top)

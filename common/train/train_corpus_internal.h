@@ -106,8 +106,8 @@ static inline bool pair_sum_add(struct pair_sum *s, uint64_t weight)
     return __builtin_add_overflow(s->weight, weight, &s->weight);
 }
 
-/* Puts the byte pairs into the table, without lists; sum is indexed by left * N_BYTES + right. -1: out of memory. */
-int corpus_put_byte_pairs(struct corpus *c, const struct pair_sum *sum, struct err *e);
+/* Puts the byte pairs into a table, without lists; sum is indexed by left * N_BYTES + right. -1: out of memory. */
+int corpus_put_byte_pairs(const struct corpus *c, struct pairs *to, const struct pair_sum *sum, struct err *e);
 
 /* Whether a byte pair that occurs n times is dense: it has no list and is found by scanning all slots. */
 static inline bool is_dense(const struct corpus *c, size_t n)
@@ -124,7 +124,20 @@ int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e);
 /* Writes them into the slots. */
 void corpus_lay_out_symbols(struct corpus *c, struct train_pretokens *all, const struct model_token *token);
 
-/* Puts their pairs into the table, with lists. -1: out of memory, or a count above 2^64-1 (EX_DATAERR). */
-int corpus_first_symbol_pairs(struct corpus *c, struct err *e);
+/* Puts their pairs into the tables, which are empty, with lists. -1: out of memory, or a count above 2^64-1
+ * (EX_DATAERR). */
+int corpus_count_pairs(struct corpus *c, struct err *e);
+
+/* ---- Parts: train_parts.c ---- */
+
+/* Initializes the tables of pairs, of all parts together and of each one that counts. -1: out of memory. */
+int corpus_init_pairs(struct corpus *c, bool unqueued, uint64_t floor, pair_before *before, struct err *e);
+void corpus_free_pairs(struct corpus *c);
+
+/* Sets where parts begin, once their pretokens are placed. -1: out of memory. */
+int corpus_set_parts(struct corpus *c, const struct train_pretokens *all, struct err *e);
+
+/* Updates the counts of the parts after a merge of the pair `key` to z, from c->found. -1: out of memory. */
+int corpus_update_parts(struct corpus *c, uint64_t key, uint32_t z, struct err *e);
 
 #endif

@@ -20,12 +20,12 @@ enum {
  * is left * (N_BYTES + 1) + right, each a byte, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
-int corpus_put_byte_pairs(struct corpus *c, const struct pair_sum *sum, struct err *e)
+int corpus_put_byte_pairs(const struct corpus *c, struct pairs *to, const struct pair_sum *sum, struct err *e)
 {
     for (unsigned i = 0; i < N_BYTES * N_BYTES; i++) {
         const uint64_t key = pair_key(c->byte[i / N_BYTES], c->byte[i % N_BYTES]);
-        if (sum[i].weight >= c->pairs.floor && pair_allowed(c, key) &&
-            pairs_put(&c->pairs, (struct pair){key, sum[i].weight, NULL, sum[i].n}, e))
+        if (sum[i].weight >= to->floor && pair_allowed(c, key) &&
+            pairs_put(to, (struct pair){key, sum[i].weight, NULL, sum[i].n}, e))
             return -1;
     }
     return 0;

@@ -336,6 +336,9 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64
         c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
     for (size_t i = 0; i < f.n_right; i++)
         c->right[c->seen_right[i]] = (struct side){.out = &c->never_read};
+    c->n_found = f.n_found;
+    if (c->n_parts && !status)
+        status = corpus_update_parts(c, top->key, z, e);
     corpus_skip(c, top);
     return status;
 }

@@ -25,6 +25,11 @@ enum {
     KEYS_AHEAD = 8,   /* how many lookups ahead slots are prefetched */
 };
 
+static bool is_listed(const struct pairs *ps)
+{
+    return ps->what & PAIRS_LISTED;
+}
+
 static size_t slot_of(const struct pairs *ps, uint64_t key)
 {
     uint64_t h = (key ^ ps->secret) * 0x9E3779B97F4A7C15u;
@@ -50,8 +55,8 @@ static void free_table(struct pair_count *slot, struct pair_list *list, size_t c
 static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
 {
     ps->slot = huge_zeroed(cap * sizeof *ps->slot);
-    ps->list = huge_zeroed(cap * sizeof *ps->list);
-    if (!ps->slot || !ps->list) {
+    ps->list = is_listed(ps) ? huge_zeroed(cap * sizeof *ps->list) : NULL;
+    if (!ps->slot || (is_listed(ps) && !ps->list)) {
         free_table(ps->slot, ps->list, cap);
         return err_mem(e, "the table of pairs", (unsigned long long)cap * (sizeof *ps->slot + sizeof *ps->list));
     }
@@ -72,7 +77,8 @@ static int move(struct pairs *ps, size_t cap, size_t kept, struct err *e)
         if (old.slot[i].key && old.slot[i].count >= ps->floor) {
             size_t to = probe(ps, old.slot[i].key);
             ps->slot[to] = old.slot[i];
-            ps->list[to] = old.list[i];
+            if (is_listed(ps))
+                ps->list[to] = old.list[i];
         }
     free_table(old.slot, old.list, old.cap);
     return 0;
@@ -220,9 +226,10 @@ static int refill(struct pairs *ps, struct err *e)
 
 /* ---- the interface ---- */
 
-int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e)
+int pairs_init(struct pairs *ps, unsigned what, uint64_t floor, pair_before *before, const void *ctx, struct err *e)
 {
-    *ps = (struct pairs){.secret = hash_secret(), .floor = floor, .before = before, .ctx = ctx, .last = UINT64_MAX};
+    *ps = (struct pairs){
+        .what = what, .secret = hash_secret(), .floor = floor, .before = before, .ctx = ctx, .last = UINT64_MAX};
     if (alloc_table(ps, FIRST_CAP, e)) {
         *ps = (struct pairs){0};
         return -1;
@@ -233,20 +240,29 @@ int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void
 void pairs_free(struct pairs *ps)
 {
     free_table(ps->slot, ps->list, ps->cap);
-    for (size_t i = 0; i < 65; i++)
-        free(ps->bucket[i].item);
+    pairs_end_queue(ps);
     *ps = (struct pairs){0};
+}
+
+void pairs_end_queue(struct pairs *ps)
+{
+    ps->what &= ~(unsigned)PAIRS_QUEUED;
+    for (size_t i = 0; i < 65; i++) {
+        free(ps->bucket[i].item);
+        ps->bucket[i] = (struct train_bucket){0};
+    }
 }
 
 int pairs_put(struct pairs *ps, struct pair p, struct err *e)
 {
     if (ps->n * 2 >= ps->cap && grow(ps, e))
         return -1;
-    if (enqueue(ps, (struct pair_count){p.key, p.count}, e))
+    if ((ps->what & PAIRS_QUEUED) && enqueue(ps, (struct pair_count){p.key, p.count}, e))
         return -1;
     size_t i = probe(ps, p.key);
     ps->slot[i] = (struct pair_count){p.key, p.count};
-    ps->list[i] = (struct pair_list){p.at, p.n};
+    if (is_listed(ps))
+        ps->list[i] = (struct pair_list){p.at, p.n};
     ps->n++;
     return 0;
 }
@@ -257,7 +273,8 @@ int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e)
         return -1;
     const size_t i = probe(ps, key);
     struct pair_count *p = &ps->slot[i];
-    ps->list[i].n++;
+    if (is_listed(ps))
+        ps->list[i].n++;
     ps->n += p->key == 0;
     p->key = key;
     if (__builtin_add_overflow(p->count, weight, &p->count))
@@ -267,7 +284,7 @@ int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e)
 
 int pairs_queue(struct pairs *ps, uint64_t key, struct err *e)
 {
-    return enqueue(ps, (struct pair_count){key, *pairs_get(ps, key)}, e);
+    return ps->what & PAIRS_QUEUED ? enqueue(ps, (struct pair_count){key, *pairs_get(ps, key)}, e) : 0;
 }
 
 /* Prefetches what the next pops will read: the positions of the next pair, and the table slots of the two after it.
@@ -275,7 +292,7 @@ int pairs_queue(struct pairs *ps, uint64_t key, struct err *e)
 static void prefetch_next(const struct pairs *ps)
 {
     const struct train_bucket *b = &ps->bucket[0];
-    const uint32_t *next = b->n > 0 ? ps->list[probe(ps, b->item[0].key)].at : NULL;
+    const uint32_t *next = is_listed(ps) && b->n > 0 ? ps->list[probe(ps, b->item[0].key)].at : NULL;
     if (next) {
         __builtin_prefetch(next);
         __builtin_prefetch(next + 16); /* the next cache line */
@@ -283,8 +300,16 @@ static void prefetch_next(const struct pairs *ps)
     for (size_t i = 1; i < 3 && i < b->n; i++) {
         size_t at = slot_of(ps, b->item[i].key);
         __builtin_prefetch(&ps->slot[at]);
-        __builtin_prefetch(&ps->list[at]);
+        if (is_listed(ps))
+            __builtin_prefetch(&ps->list[at]);
     }
+}
+
+static void take_list(struct pair_list *l, struct pair *top)
+{
+    top->at = l->at;
+    top->n = l->n;
+    l->at = NULL;
 }
 
 bool pairs_take(struct pairs *ps, uint64_t key, struct pair *top)
@@ -292,9 +317,8 @@ bool pairs_take(struct pairs *ps, uint64_t key, struct pair *top)
     const uint64_t *count = pairs_get(ps, key);
     if (!count || *count < ps->floor)
         return false;
-    struct pair_list *l = pairs_list(ps, count);
-    *top = (struct pair){key, *count, l->at, l->n};
-    l->at = NULL;
+    *top = (struct pair){.key = key, .count = *count};
+    take_list(pairs_list(ps, count), top);
     return true;
 }
 
@@ -308,9 +332,9 @@ int pairs_pop(struct pairs *ps, struct pair *top, struct err *e)
             if (b->n > 0)
                 sift_down(ps, 0, b->item[b->n]);
             if (count == ps->last) {
-                struct pair_list *l = &ps->list[probe(ps, key)];
-                *top = (struct pair){key, count, l->at, l->n};
-                l->at = NULL;
+                *top = (struct pair){.key = key, .count = count};
+                if (is_listed(ps))
+                    take_list(&ps->list[probe(ps, key)], top);
                 prefetch_next(ps);
                 return 1;
             }

@@ -40,9 +40,10 @@ struct train_bucket {
 
 struct pairs {
     struct pair_count *slot; /* the table; at least half of it is empty */
-    struct pair_list *list;  /* the list of the pair in the same slot; separate, since it is needed only once */
+    struct pair_list *list;  /* if listed: that of the pair in the same slot; separate, since it is needed only once */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
+    unsigned what;                  /* PAIRS_ flags */
     struct train_bucket bucket[65]; /* the queue; see train_pairs.c */
     uint64_t last;
     uint64_t floor; /* pairs with a lower count are never looked up again. 0 while the first pairs are counted: all are
@@ -67,8 +68,11 @@ static inline uint32_t pair_right(uint64_t key)
     return (uint32_t)key;
 }
 
-/* floor > 0. ctx is borrowed until pairs_free. */
-int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
+enum { PAIRS_LISTED = 1, PAIRS_QUEUED = 2 };
+
+/* what: PAIRS_LISTED, so that pairs have lists, or PAIRS_QUEUED, so that they can be popped, or both. floor > 0. ctx is
+ * borrowed until pairs_free. */
+int pairs_init(struct pairs *ps, unsigned what, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
 void pairs_free(struct pairs *ps);
 
 /* The count of a pair, or NULL. The pointer holds until the next put or add; the count may be lowered through it, never
@@ -85,13 +89,16 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e);
 int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e);
 int pairs_queue(struct pairs *ps, uint64_t key, struct err *e);
 
+/* The pairs will not be popped any more. */
+void pairs_end_queue(struct pairs *ps);
+
 /* Removes the pairs below the floor from the table. -1: out of memory. */
 int pairs_prune(struct pairs *ps, struct err *e);
 
 /* Takes a pair out, as pairs_pop does. false: it is not in the table, or below the floor. */
 bool pairs_take(struct pairs *ps, uint64_t key, struct pair *top);
 
-/* The list of the pair with this count in the table. */
+/* The list of the pair with this count in the table, which has lists. */
 static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)
 {
     return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];

@@ -1,5 +1,5 @@
 /* train_symbols.c - see train_corpus_internal.h: pretokens that are symbols from the beginning, as when a model is
- * extended.
+ * extended; and counting pairs anew.
  *
  * The slots inside a symbol hold its number, too. They are never read as a symbol: train_corpus.c explains why for the
  * slots that once held one, and no position in a list ever pointed to these.
@@ -64,6 +64,7 @@ struct pair_reader {
     const struct corpus *c;
     size_t at, end;            /* slots: the next and the one past the last */
     struct place place[BLOCK]; /* the pairs found */
+    struct pairs *pairs;       /* where they are added up */
     const unsigned char *byte; /* by symbol: its byte, if it is one */
     struct pair_sum *sum;      /* where pairs of bytes are added up; NULL: they are not */
     bool overflow;             /* such a count does not fit */
@@ -87,7 +88,7 @@ FOR_WIDTH size_t read_pairs(struct pair_reader *r, bool wide)
                     pair_sum_add(&r->sum[r->byte[left] * N_BYTES + r->byte[right]], c->weight[at >> c->shift]);
         } else if (pair_allowed(c, key)) {
             r->place[n++] = (struct place){key, at};
-            pairs_prefetch(&c->pairs, key);
+            pairs_prefetch(r->pairs, key);
         }
         at = next;
         left = right;
@@ -101,9 +102,9 @@ static size_t next_pairs(struct pair_reader *r)
     return r->c->wide ? read_pairs(r, true) : read_pairs(r, false);
 }
 
-static int count_pairs(struct corpus *c, struct pair_reader *r, struct err *e)
+static int count_pairs(const struct corpus *c, struct pair_reader *r, struct err *e)
 {
-    struct pairs *ps = &c->pairs;
+    struct pairs *ps = r->pairs;
     const uint64_t floor = ps->floor;
     ps->floor = 0;
     for (size_t n; (n = next_pairs(r)) > 0;)
@@ -114,27 +115,26 @@ static int count_pairs(struct corpus *c, struct pair_reader *r, struct err *e)
     return r->overflow ? err_set(e, EX_DATAERR, "a pair of bytes occurs more than 2^64-1 times") : pairs_prune(ps, e);
 }
 
-/* Allocates a list for each pair, and queues it. The lists are empty then. */
-static int alloc_lists(struct corpus *c, struct err *e)
+/* Allocates a list for each pair, if they have lists, and queues it. The lists are empty then. */
+static int alloc_lists(struct corpus *c, struct pairs *ps, struct err *e)
 {
-    struct pairs *ps = &c->pairs;
     for (size_t i = 0; i < ps->cap; i++) {
-        struct pair_list *l = &ps->list[i];
         if (!ps->slot[i].key)
             continue;
-        l->at = positions_new(&c->positions, l->n + n_borders(c), e);
-        l->n = 0;
-        if (!l->at || pairs_queue(ps, ps->slot[i].key, e))
+        struct pair_list *l = ps->list ? &ps->list[i] : NULL;
+        if (l)
+            *l = (struct pair_list){.at = positions_new(&c->positions, l->n + n_borders(c), e)};
+        if ((l && !l->at) || pairs_queue(ps, ps->slot[i].key, e))
             return -1;
     }
     return 0;
 }
 
-/* Counts all pairs. Those of two bytes are in the table afterwards, without lists, as in a corpus of bytes. The others
- * are not in the queue yet. */
-static int count_all(struct corpus *c, struct err *e)
+/* Counts the pairs of some slots. Those of two bytes are in the table afterwards, without lists, as in a corpus of
+ * bytes. */
+static int count_range(struct corpus *c, size_t begin, size_t end, struct pairs *to, struct err *e)
 {
-    struct pair_reader r = {.c = c, .end = c->n_slots};
+    struct pair_reader r = {.c = c, .at = begin, .end = end, .pairs = to};
     unsigned char *byte = c->byte ? calloc((size_t)c->n_symbols + 1, 1) : NULL;
     r.byte = byte;
     r.sum = c->byte ? calloc(N_BYTES * N_BYTES, sizeof *r.sum) : NULL;
@@ -146,11 +146,10 @@ static int count_all(struct corpus *c, struct err *e)
             byte[c->byte[i]] = (unsigned char)i;
         rc = count_pairs(c, &r, e);
     }
-    if (!rc && (rc = alloc_lists(c, e)) == 0 && r.sum)
-        rc = corpus_put_byte_pairs(c, r.sum, e);
+    if (!rc && (rc = alloc_lists(c, to, e)) == 0 && r.sum)
+        rc = corpus_put_byte_pairs(c, to, r.sum, e);
     free(byte);
     free(r.sum);
-    c->lists = c->byte ? NO_LISTS : ALL_LISTS;
     return rc;
 }
 
@@ -159,7 +158,8 @@ static void fill_lists(struct corpus *c)
     struct pairs *ps = &c->pairs;
     for (size_t w = 0; w < c->n_windows; w++) {
         const size_t begin = c->window[w];
-        struct pair_reader r = {.c = c, .at = begin, .end = w < n_borders(c) ? c->window[w + 1] : c->n_slots};
+        struct pair_reader r = {
+            .c = c, .pairs = ps, .at = begin, .end = w < n_borders(c) ? c->window[w + 1] : c->n_slots};
         for (size_t i = 0; w > 0 && i < ps->cap; i++)
             if (ps->list[i].at)
                 ps->list[i].at[ps->list[i].n++] = NEXT_WINDOW;
@@ -173,20 +173,25 @@ static void fill_lists(struct corpus *c)
     }
 }
 
-int corpus_first_symbol_pairs(struct corpus *c, struct err *e)
+int corpus_count_pairs(struct corpus *c, struct err *e)
 {
-    if (count_all(c, e))
+    if (count_range(c, 0, c->n_slots, &c->pairs, e))
         return -1;
+    for (size_t i = 0; i < c->n_counted; i++)
+        if (count_range(c, c->part[i].begin, c->part[i + 1].begin, &c->part[i].pairs, e))
+            return -1;
+    c->lists = c->byte ? NO_LISTS : ALL_LISTS;
     fill_lists(c);
     return 0;
 }
 
-int corpus_recount(struct corpus *c, struct err *e)
+int corpus_recount(struct corpus *c, uint64_t floor, struct err *e)
 {
-    const struct pairs old = c->pairs;
+    const bool unqueued = !(c->pairs.what & PAIRS_QUEUED);
+    pair_before *before = c->pairs.before;
     const size_t chunk_size = c->positions.chunk_size;
-    pairs_free(&c->pairs);
+    corpus_free_pairs(c);
     positions_free(&c->positions);
     c->positions.chunk_size = chunk_size;
-    return pairs_init(&c->pairs, 1, old.before, old.ctx, e) || corpus_first_symbol_pairs(c, e) ? -1 : 0;
+    return corpus_init_pairs(c, unqueued, floor, before, e) || corpus_count_pairs(c, e) ? -1 : 0;
 }

@@ -47,7 +47,6 @@ struct trainer {
     struct train_opts o;
     bool balances;
     struct parity parity; /* if balances */
-    size_t chooser;       /* the same: the language that chose the last pair; SIZE_MAX: all together */
     bool extends;
     struct extension extension; /* if extends */
     struct buf symbols;         /* working memory */
@@ -239,18 +238,22 @@ static int make_limits(struct trainer *l, uint64_t n_symbols, struct err *e)
     return l->limits ? 0 : -1;
 }
 
-static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
+/* Sets the options that the user chose. rank: room for the order of bytes. */
+static void set_opts(const struct trainer *l, struct corpus_opts *co, unsigned char rank[256])
 {
-    unsigned char rank[256];
+    const bool spelled = !l->extends || !model_of_characters(l->extension.base);
     co->limits = l->limits;
     co->max_len = l->o.max_token_len;
     co->window = l->o.window;
-    const bool spelled = !l->extends || !model_of_characters(l->extension.base);
     co->order = byte_ranks(l->o.tie, spelled, rank) ? rank : NULL;
     co->greatest = l->o.tie != TRAIN_SMALLEST;
-    if (l->balances && parity_lay_out(&l->parity, co, e))
-        return -1;
-    return l->balances && !l->parity.o.global_merges ? 0 : corpus_init(&l->corpus, &l->pretokens, co, e);
+}
+
+static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
+{
+    unsigned char rank[256];
+    set_opts(l, co, rank);
+    return corpus_init(&l->corpus, &l->pretokens, co, e);
 }
 
 /* Lays out the pretokens. This needs an upper bound on the number of merges. */
@@ -302,33 +305,20 @@ static int one_merge(struct trainer *l, struct pair *top, struct err *e)
 static int prepare_parity(struct trainer *l, uint64_t goal, struct err *e)
 {
     const uint64_t n_symbols = l->n_symbols + goal + HASH_COUNT(l->reserved);
-    struct corpus_opts co = {
-        .n_symbols = n_symbols < UINT32_MAX - 1 ? (uint32_t)n_symbols : UINT32_MAX - 1, .byte = l->byte, .floor = 1};
-    train_pretokens_classify(&l->pretokens);
-    return make_limits(l, co.n_symbols, e) || lay_out(l, &co, e) ? -1 : 0;
-}
-
-/* As pairs_pop, and sets l->chooser. The first merges are the most frequent pairs of all languages together. */
-static int pop_balanced(struct trainer *l, struct pair *top, struct err *e)
-{
-    const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
-    if (l->n >= l->parity.o.global_merges) {
-        if (l->n == l->parity.o.global_merges)
-            corpus_free(&l->corpus);
-        return parity_pop(&l->parity, least, top, &l->chooser, e);
-    }
-    l->chooser = SIZE_MAX;
-    int popped = pairs_pop(&l->corpus.pairs, top, e);
-    return popped > 0 && top->count < least ? 0 : popped;
+    struct corpus_opts co = {.n_symbols = n_symbols < UINT32_MAX - 1 ? (uint32_t)n_symbols : UINT32_MAX - 1,
+                             .byte = l->byte,
+                             .floor = l->o.min_frequency > 1 ? l->o.min_frequency : 1};
+    unsigned char rank[256];
+    if (make_limits(l, co.n_symbols, e))
+        return -1;
+    set_opts(l, &co, rank);
+    return parity_lay_out(&l->parity, &co, goal, e);
 }
 
 static int one_balanced(struct trainer *l, struct pair *top, struct err *e)
 {
     uint32_t z;
-    uint64_t in_all;
-    if (new_merge(l, top, &z, e) || parity_merge(&l->parity, top, l->chooser, z, &l->steps[l->n - 1].replaced, e))
-        return -1;
-    return l->chooser == SIZE_MAX ? corpus_merge(&l->corpus, top, z, &in_all, e) : 0;
+    return new_merge(l, top, &z, e) || parity_merge(&l->parity, top, z, &l->steps[l->n - 1].replaced, e) ? -1 : 0;
 }
 
 /* ---- extending a model ---- */
@@ -348,7 +338,7 @@ static int pop_extension(struct trainer *l, struct pair *top, struct err *e)
     const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
     int popped = pairs_pop(&l->corpus.pairs, top, e);
     if (popped == 0 && l->corpus.pairs.floor > least)
-        popped = corpus_recount(&l->corpus, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
+        popped = corpus_recount(&l->corpus, 1, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
     return popped;
 }
 
@@ -442,9 +432,7 @@ int trainer_balance(struct trainer *l, size_t n_languages, const struct parity_o
 int trainer_add_language(struct trainer *l, size_t language, bool dev, const unsigned char *p, size_t len,
                          uint64_t count, struct err *e)
 {
-    if (parity_add(&l->parity, language, dev, p, len, count, e))
-        return -1;
-    return dev || !l->parity.o.global_merges ? 0 : train_pretokens_add(&l->pretokens, p, len, count, e);
+    return parity_add(&l->parity, language, dev, p, len, count, e);
 }
 
 int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
@@ -497,13 +485,11 @@ uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uin
     /* Symbols take two bytes per slot, listed positions four each, and there are tables. Measured in all: 6 to 7 bytes
      * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by bytes and
      * limits also need the text. */
-    enum { MEMORY_MIN = 16 << 20, BALANCED = 22 /* bytes a slot, since all pairs are kept */ };
+    enum { MEMORY_MIN = 16 << 20, BALANCED = 14 /* bytes a slot, since more pairs are kept */ };
     const uint64_t text = ties_by_bytes(o->tie) || has_limits(o);
     uint64_t bytes = slots_of(&l->pretokens, min) * (9 + text);
-    for (size_t i = 0; i < l->parity.n; i++) {
-        const struct language *of = &l->parity.language[i];
-        bytes += (slots_of(&of->pretokens, min) + slots_of(&of->dev_pretokens, 0)) * (BALANCED + text);
-    }
+    for (size_t i = 0; i < l->parity.n_texts; i++)
+        bytes += slots_of(&l->parity.pretokens[i], i < l->parity.n ? min : 0) * (BALANCED + text);
     return bytes + MEMORY_MIN;
 }
 
@@ -511,7 +497,7 @@ uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *
 {
     uint64_t min = 1, max = greatest_count(&l->pretokens, 0);
     for (size_t i = 0; i < l->parity.n; i++)
-        max = greatest_count(&l->parity.language[i].pretokens, max);
+        max = greatest_count(&l->parity.pretokens[i], max);
     if (trainer_memory(l, o, max) > bytes)
         return 0;
     while (min < max) {
@@ -544,7 +530,7 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
         if (o->progress && l->n % PROGRESS_EVERY == 0)
             o->progress(o->progress_ctx, l->n_vocab - l->n_first, goal);
         int popped = l->extends    ? pop_extension(l, &top, e)
-                     : l->balances ? pop_balanced(l, &top, e)
+                     : l->balances ? parity_pop(&l->parity, &top, e)
                                    : pairs_pop(&l->corpus.pairs, &top, e);
         if (popped == 0 || (popped > 0 && top.count < o->min_frequency))
             break;

@@ -61,8 +61,13 @@ def check(i):
     o = {"n_merges": RNG.choice([3, 20, 200]), "ratio": [round(RNG.uniform(.5, 2), 2) for _ in texts] if mode == "ratio" else None,
          "global_merges": RNG.choice([0, 0, 0, 1, 5]), "window": RNG.choice([0, 0, 1, 5, 100]), "alpha": RNG.choice([.5, 1, 2, 2.5]),
          "min_frequency": RNG.choice([1, 2, 3])}
+    compare(f"case {i}", texts, dev, o)
+
+
+def compare(name, texts, dev, o):
+    """Compares the merges of texts and development texts with those of the slow trainer and the peer."""
     args = ["-v", str(256 + o["n_merges"]), "--parity", *sums("t", texts)] + (["--dev", *sums("d", dev)] if dev else [])
-    args += [f"--ratio={','.join(map(str, o['ratio'] or []))}"] * (mode == "ratio") + [f"--global-merges={o['global_merges']}"] * (o["global_merges"] > 0)
+    args += [f"--ratio={','.join(map(str, o['ratio'] or []))}"] * (o["ratio"] is not None) + [f"--global-merges={o['global_merges']}"] * (o["global_merges"] > 0)
     args += ["--window", str(o["window"]), "--alpha", str(o["alpha"])] * (o["window"] > 0)
     args += ["--min-frequency", str(o["min_frequency"])] * (o["min_frequency"] != 2)
     limits = token_limits.choose(RNG, [w.encode() for words in texts for w in words]) if RNG.random() < 0.4 else token_limits.Limits()
@@ -71,14 +76,23 @@ def check(i):
     want, exhausted = parity_slow.train([spelled(words) for words in texts], dev=[spelled(words) for words in dev] if dev else None,
                                         allow=lambda token: limits.allow(lib.unspell(token)), **o)
     at = lib.first_difference(got, want)
-    lib.ok(got == want, f"case {i}: {' '.join(args)}: {len(want)} merges", f"merge {at}: {got[at:at + 3]}, not {want[at:at + 3]}")
+    lib.ok(got == want, f"{name}: {' '.join(args)}: {len(want)} merges", f"merge {at}: {got[at:at + 3]}, not {want[at:at + 3]}")
     if Tokenizer and not (limits.max_len or limits.utf8 or limits.vetoes) and not (exhausted and o["window"]):  # then it may never end
         want = peer(texts, dev, o)
         lib.ok(got == want, "  the same as ParityBpeTrainer", f"{got[at:at + 3]}, not {want[at:at + 3]}")
 
 
+def rare_pairs():
+    """The first language makes all merges, also of pairs that are much rarer than its share of the merges lets expect."""
+    words = [" " + a + b for a in "abcdefgh" for b in "ijklmnopqrstuvwx"]
+    texts = [Counter({w: 100 if i < 90 else 3 for i, w in enumerate(words)}), Counter({w.upper(): 30 for w in words})]
+    for o in ({"ratio": None, "global_merges": 0}, {"ratio": None, "global_merges": 118}, {"ratio": [1.0, .01], "global_merges": 0}):
+        compare("rare pairs", texts, None, {"n_merges": 119, "window": 0, "alpha": 2, "min_frequency": 2, **o})
+
+
 def main():
     lib.own_directory()
+    rare_pairs()
     lib.rounds(CASES, check)
     return lib.done()
 
