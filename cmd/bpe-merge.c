@@ -452,8 +452,9 @@ static int make_model(const struct merger *m, size_t n, struct model *model, str
 static int extend_base(struct merger *m, size_t n, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    model_truncate(&m->base, &m->base_size);
-    if (model_extend(&m->base, m->merges, n, m->rules.special, m->rules.n_special, e))
+    const bool special_last = o->special == MERGE_SPECIAL_LAST;
+    if (model_truncate(&m->base, &m->base_size, special_last, e) ||
+        model_extend(&m->base, m->merges, n, m->rules.special, m->rules.n_special, special_last, e))
         return -1;
     m->base.merges_as_strings = o->has_form ? o->merges_as_strings : m->base.merges_as_strings;
     return model_format_check(o->format, &m->base, e);

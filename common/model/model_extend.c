@@ -3,6 +3,7 @@
 
 #include "base/sys/huge.h"
 #include "model/model_convert.h"
+#include "model/model_renumber.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,20 +67,45 @@ static int grow_special(struct model *m, size_t more, struct err *e)
 
 struct model_size model_size(const struct model *m)
 {
-    return (struct model_size){m->n_ids, m->n_merges, m->n_special};
+    struct model_size size = {m->n_ids, m->n_ids, m->n_merges, m->n_special};
+    while (size.n_vocab && !m->token[size.n_vocab - 1].vocab)
+        size.n_vocab--;
+    return size;
 }
 
-void model_truncate(struct model *m, const struct model_size *size)
+/* Moves the ids [first, middle) after [middle, end). */
+static int rotate(struct model *m, uint32_t first, uint32_t middle, uint32_t end, struct err *e)
 {
+    if (first == middle || middle == end)
+        return 0;
+    uint32_t *new_id = malloc(m->n_ids * sizeof *new_id);
+    if (!new_id)
+        return err_mem(e, "the tokens", m->n_ids * sizeof *new_id);
+    for (uint32_t id = 0; id < m->n_ids; id++) {
+        const bool moves = id >= first && id < end;
+        new_id[id] = !moves ? id : id < middle ? id + (end - middle) : id - (middle - first);
+    }
+    int rc = model_renumber(m, new_id, m->n_ids, e);
+    free(new_id);
+    return rc;
+}
+
+int model_truncate(struct model *m, const struct model_size *size, bool special_last, struct err *e)
+{
+    const uint32_t end = m->n_ids - (uint32_t)(m->n_special - size->n_special), n_new = end - size->n_ids;
+    if (special_last && rotate(m, size->n_vocab, size->n_vocab + n_new, end, e))
+        return -1;
     token_index_free(&m->index); /* model_index makes it again */
     m->n_ids = size->n_ids;
     m->n_merges = size->n_merges;
     m->n_special = size->n_special;
+    return 0;
 }
 
 int model_extend(struct model *m, const struct merge *merges, size_t n, const struct special_token *special,
-                 size_t n_special, struct err *e)
+                 size_t n_special, bool special_last, struct err *e)
 {
+    const struct model_size before = model_size(m);
     if (resize(&m->token, &m->token_bytes, m->n_ids * sizeof *m->token, (m->n_ids + n + n_special) * sizeof *m->token,
                e) ||
         resize(&m->merge, &m->merge_bytes, m->n_merges * sizeof *m->merge, (m->n_merges + n + 1) * sizeof *m->merge,
@@ -93,6 +119,8 @@ int model_extend(struct model *m, const struct merge *merges, size_t n, const st
             add_token(m, token_str(m, merges[i].left), token_str(m, merges[i].right), true, e))
             return -1;
     }
+    if (special_last && rotate(m, before.n_vocab, before.n_ids, m->n_ids, e))
+        return -1;
     for (size_t i = 0; i < n_special; i++)
         if (add_special(m, &special[i], e))
             return -1;

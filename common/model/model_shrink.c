@@ -3,7 +3,7 @@
 
 #include "base/sys/buf.h"
 #include "model/model_convert.h"
-#include "model/post_processor.h"
+#include "model/model_renumber.h"
 #include "unicode/utf8.h"
 
 #include <assert.h>
@@ -60,30 +60,16 @@ static void shrink_free(struct shrink *s)
 /* ---- Removal ---- */
 
 /* Drops the merges from a limit on, and those of tokens that are gone. */
-static void drop_merges(struct shrink *s, const uint32_t *new_id, size_t limit)
+static void drop_merges(struct shrink *s, size_t limit)
 {
     struct model *m = s->m;
     size_t kept = 0;
     for (size_t k = 0; k < m->n_merges && k < limit; k++) {
         const struct merge g = m->merge[k];
         if (!s->gone[g.left] && !s->gone[g.right] && !s->gone[g.result])
-            m->merge[kept++] = (struct merge){new_id[g.left], new_id[g.right], new_id[g.result]};
+            m->merge[kept++] = g;
     }
     m->n_merges = kept;
-}
-
-static void renumber(struct model *m, const uint32_t *new_id)
-{
-    for (uint32_t id = 0; id < m->n_ids; id++)
-        if (new_id[id] != MODEL_NO_ID)
-            m->token[new_id[id]] = m->token[id];
-    for (size_t i = 0; i < m->n_special; i++)
-        m->special[i].id = new_id[m->special[i].id];
-    for (unsigned b = 0; b < 256; b++)
-        if (m->byte_id[b] != MODEL_NO_ID)
-            m->byte_id[b] = new_id[m->byte_id[b]];
-    if (model_of_characters(m) && m->unknown.id != MODEL_NO_ID)
-        m->unknown.id = new_id[m->unknown.id];
 }
 
 /* Removes the tokens that are gone. */
@@ -95,16 +81,8 @@ static int apply(struct shrink *s, size_t limit, struct err *e)
         return err_mem(e, "the tokens", m->n_ids * sizeof *new_id);
     for (uint32_t id = 0; id < m->n_ids; id++)
         new_id[id] = !m->token[id].p || s->gone[id] ? MODEL_NO_ID : n++;
-    int rc = post_processor_renumber(m, new_id, m->n_ids, e);
-    if (rc == 0) {
-        drop_merges(s, new_id, limit);
-        renumber(m, new_id);
-        m->n_ids = n;
-        convert_keys(m);
-        token_index_free(&m->index);
-        if (m->by_rank || m->ignore_merges)
-            rc = model_index(m, e);
-    }
+    drop_merges(s, limit);
+    int rc = model_renumber(m, new_id, n, e);
     free(new_id);
     return rc;
 }

@@ -199,9 +199,8 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
-    if (o->init && o->special != MERGE_SPECIAL_BY_FORMAT)
-        return err_set(e, EX_USAGE, "--init: the special tokens of the model keep their ids; leave out --special-%s",
-                       o->special == MERGE_SPECIAL_FIRST ? "first" : "last");
+    if (o->init && o->special == MERGE_SPECIAL_FIRST)
+        return err_set(e, EX_USAGE, "--init: the tokens of the model keep their ids; leave out --special-first");
     if (o->init && fd_is_stdin(o->init))
         return err_set(e, EX_USAGE, "--init: the model cannot be read from standard input; give a file");
     if (check_parity(o, e))

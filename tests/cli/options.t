@@ -108,7 +108,7 @@ bad_init() {
     cp in.json m.json
     fails 64 "bpe-merge: -v 299: too small; m.json has 300 tokens" bpe-merge -v 299 --init=m.json in.sum
     fails 64 "bpe-merge: -v 300: too small; m.json has 301 tokens with those to add" bpe-merge -v 300 --init=m.json --add-special='<x>' in.sum
-    fails 64 "bpe-merge: --init: * leave out --special-last" bpe-merge -v 310 --init=m.json --special-last in.sum
+    fails 64 "bpe-merge: --init: * leave out --special-first" bpe-merge -v 310 --init=m.json --special-first in.sum
     fails 64 "bpe-merge: --init: the model cannot be read from standard input; give a file" bpe-merge -v 310 --init=- in.sum
     fails 66 "bpe-merge: none.json: *" bpe-merge -v 310 --init=none.json in.sum
     fails 65 "bpe-merge: in.sum: *" bpe-merge -v 310 --init=in.sum in.sum

@@ -99,16 +99,34 @@ def compare(name, path, v, words, counts, sum_path, ids):
     args += ["--min-frequency", str(min_frequency)] * (min_frequency > 0)
     args += limits.options(f"{path}.veto")
     whole = lib.must("bpe-merge", *args, sum_path)
-    got, added = json.loads(whole)["model"], {t["content"]: t["id"] for t in json.loads(whole)["added_tokens"]}
+    got, added = json.loads(whole)["model"], added_ids(whole)
     # Added tokens that were not keys must be, if Hugging Face would number them otherwise.
     vocab = {t: n for t, n in got["vocab"].items() if t in v.vocab or added.get(t) != n}
-    read = json.loads(lib.must("bpe-model", data=whole))["added_tokens"]
+    read = added_ids(lib.must("bpe-model", data=whole))
     merges = [tuple(p.split(" ") if isinstance(p, str) else p) for p in got["merges"]]
     new = merges[len(known):]
     at = lib.first_difference(new, want)
-    lib.ok(merges[:len(known)] == known and new == want and vocab == v.vocab and {t["content"]: t["id"] for t in read} == added,
+    lib.ok(merges[:len(known)] == known and new == want and vocab == v.vocab and read == added,
            f"{name}, {' '.join(args[:2] + args[4:])}: {len(want)} merges",
            f"merge {at}: {new[at:at + 3]}, not {want[at:at + 3]}; {set(vocab.items()) ^ set(v.vocab.items())}")
+    if RNG.random() < 0.5:
+        special_last(args + [sum_path], got, added, 1 + max(n for t, n in v.vocab.items() if t in got["vocab"] and t not in added and n <= max(ids)), max(ids) + 1)
+
+
+def added_ids(model):
+    return {t["content"]: t["id"] for t in json.loads(model)["added_tokens"]}
+
+
+def special_last(args, without, added, first, end):
+    """Runs bpe-merge again with --special-last: the ids from `first` to `end`, the model's last added tokens, come after the new ones."""
+    n_new = max(max(without["vocab"].values()), *added.values(), end - 1) + 1 - end
+    new_id = lambda n: n if n < first else n + n_new if n < end else n - (end - first)  # noqa: E731
+    whole = lib.must("bpe-merge", "--special-last", *args)
+    got = json.loads(whole)["model"]
+    want = {t: new_id(n) for t, n in without["vocab"].items() if t not in added}
+    lib.ok(got["merges"] == without["merges"] and {t: n for t, n in got["vocab"].items() if t not in added} == want and
+           added_ids(whole) == added_ids(lib.must("bpe-model", data=whole)) == {t: new_id(n) for t, n in added.items()},
+           "  and with --special-last", f"{set(got['vocab'].items()) ^ set(want.items())}, {added_ids(whole)}")
 
 
 def of_bytes(i, tmp):
@@ -121,6 +139,8 @@ def of_bytes(i, tmp):
     if kind == "ranks":  # from now on, each token is made by one merge
         lib.must("bpe-model", "-p", "gpt2", "-o", f"{tmp}/{i}.json", path)
         path = f"{tmp}/{i}.json"
+    ids = list(model.token.values())
+    special = add_special(path, ids) if RNG.random() < 0.5 else {}
     of = json.loads(lib.read(path))["model"]
     tokens = [t for t in model.token if t.isalpha() and t.isascii()]
     longest = RNG.choice([8, 15, 40])
@@ -130,8 +150,22 @@ def of_bytes(i, tmp):
     lib.write(f"{tmp}/text", b"".join(counts.elements()))
     lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' '{tmp}/text' | bpe-count | bpe-sum"))
     words = [[lib.spell(model.bytes[t]) for t in model.word(w)] for w in counts]
-    compare(f"model {i}: {kind}{', wide' * wide}", path, Vocabulary(of["vocab"], map(tuple, of["merges"])), words, counts.values(), f"{tmp}/sum",
-            model.token.values())
+    compare(f"model {i}: {kind}{', wide' * wide}", path, Vocabulary(of["vocab"], map(tuple, of["merges"]), special=special), words, counts.values(),
+            f"{tmp}/sum", ids)
+
+
+def add_special(path, ids):
+    """Adds some special tokens to the end of a model, in the vocabulary or not; appends their ids. Returns their texts."""
+    whole = json.loads(lib.read(path))
+    texts = [f"<|{n}|>" for n in range(RNG.randint(1, 3))]
+    in_vocab = RNG.random() < 0.5 or len(whole["model"]["vocab"]) <= max(ids)
+    for text in texts:
+        ids.append(max(ids) + 1)
+        whole["added_tokens"].append({"id": ids[-1], "content": text, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+                                      "special": True})
+        whole["model"]["vocab"].update({text: ids[-1]} if in_vocab else {})
+    lib.write(path, json.dumps(whole))
+    return texts
 
 
 def of_characters(i, tmp):

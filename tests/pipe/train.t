@@ -208,6 +208,18 @@ done
 sizes="302 301 300 299 298 297 296 295 259"
 # shellcheck disable=SC2086
 same_models "-v N,N,...: merges that need no new id" short.sum $special
+bpe-merge -v 280 --special-last short.sum | python3 -c '
+import json, sys
+m = json.load(sys.stdin)
+m["post_processor"] = {"type": "BertProcessing", "sep": ["<|endoftext|>", 279], "cls": ["<|endoftext|>", 279]}
+json.dump(m, sys.stdout)' >base.json
+sizes="300 281 290 282"
+same_models "-v N,N,... --init --special-last" short.sum --init=base.json --special-last
+bpe-merge -v 300 --init=base.json --special-last --add-special='<x>' short.sum | python3 -c '
+import json, sys
+m = json.load(sys.stdin)
+print(m["post_processor"]["sep"], [t["id"] for t in m["added_tokens"]], m["model"]["vocab"]["<x>"])' >got
+is "$(cat got)" "['<|endoftext|>', 298] [298, 299] 299" "  the post_processor has the new id"
 mkdir new
 bpe train -v 300,1k -f tiktoken -o 'new/%%v%v-%%%' --stats=new/stats made-up.txt
 bpe-merge -v 300 -f tiktoken -o three made-up.sum
