@@ -12,6 +12,7 @@
 #include "encode/encode_pretoken.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
+#include "model/model_build.h"
 #include "model/model_convert.h"
 #include "model/model_extend.h"
 #include "model/model_read.h"
@@ -212,6 +213,28 @@ static int add_special(struct rules *r, const struct option_texts *more, struct 
 
 /* ---- Extending a model ---- */
 
+/* Checks that the model encodes text of which counting made several pretokens (count/counter.h) as if it were one. */
+static int check_words(const struct merger *m, struct err *e)
+{
+    const struct model *base = &m->base;
+    char text[60];
+    if (!base->metaspace.on || base->metaspace.split)
+        return 0;
+    if (base->ignore_merges)
+        return err_set(e, EX_USAGE, "%s cannot be extended: with \"ignore_merges\", a whole text can be one token",
+                       m->opt.init);
+    for (size_t k = 0; k < base->n_merges; k++) {
+        const struct model_token *t = &base->token[base->merge[k].result];
+        for (uint32_t i = 1; i < t->len; i++)
+            if (t->p[i] == ' ' && t->p[i - 1] != ' ')
+                return err_set(e, EX_USAGE,
+                               "%s cannot be extended: its token \"%s\" has a space after another character, and text "
+                               "is counted by words",
+                               m->opt.init, build_show(text, sizeof text, t->p, t->len, false));
+    }
+    return 0;
+}
+
 static int read_base(struct merger *m, struct err *e)
 {
     if (!m->opt.init)
@@ -219,6 +242,8 @@ static int read_base(struct merger *m, struct err *e)
     if (model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e) || model_index(&m->base, e))
         return -1;
     m->base_size = model_size(&m->base);
+    if (check_words(m, e))
+        return -1;
     return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, e) ? -1 : 0;
 }
 
@@ -316,18 +341,27 @@ static int read_languages(struct merger *m, struct err *e)
     return 0;
 }
 
+static int check_trains(const struct merger *m, struct err *e)
+{
+    if (m->rules.metaspace.on)
+        return err_set(
+            e, EX_USAGE,
+            "the sum was counted for a SentencePiece model, and bpe-merge can only extend it; add --init=MODEL");
+    return 0;
+}
+
 static int read_sum(struct merger *m, struct err *e)
 {
     m->trainer = trainer_new(e);
     if (!m->trainer || read_base(m, e))
         return -1;
     if (m->opt.parity)
-        return read_languages(m, e) || add_special(&m->rules, &m->opt.add_special, e) ? -1 : 0;
+        return read_languages(m, e) || check_trains(m, e) || add_special(&m->rules, &m->opt.add_special, e) ? -1 : 0;
     if (sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e))
         return -1;
     if (m->opt.init)
         return check_base_rules(m, e) || base_special(m, e) ? -1 : 0;
-    return add_special(&m->rules, &m->opt.add_special, e);
+    return check_trains(m, e) ? -1 : add_special(&m->rules, &m->opt.add_special, e);
 }
 
 /* ---- Learning ---- */

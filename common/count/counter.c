@@ -8,11 +8,15 @@ static int count(void *ctx, const unsigned char *text, size_t start, const uint3
 
 int counter_open(struct counter *c, const struct rules *rules, enum invalid_policy invalid, struct err *e)
 {
-    const struct pretoken_sink sink = {.words = count, .ctx = &c->table};
+    const struct metaspace *s = &rules->metaspace;
+    const struct pretoken_sink sink = {.pairs = s->on ? &c->pairs : NULL, .words = count, .ctx = &c->table};
     *c = (struct counter){0};
-    if (rules->metaspace.on)
-        return err_set(e, EX_DATAERR,
-                       "with a SentencePiece model, all text is one pretoken: there is nothing to count");
+    if (s->on && char_pairs_init(&c->pairs, 0, e))
+        return -1;
+    if (s->on) {
+        char_pairs_put_all(&c->pairs);
+        char_pairs_cut(&c->pairs, (s->split ? CUT_SPACES : CUT_WORDS) | (s->cut ? CUT_LINES : 0));
+    }
     if (pretokenizer_open(&c->pretokenizer, rules, invalid, &sink, e) || table_init(&c->table, e)) {
         counter_close(c);
         return -1;
@@ -24,6 +28,7 @@ void counter_close(struct counter *c)
 {
     pretokenizer_close(&c->pretokenizer);
     table_free(&c->table);
+    char_pairs_free(&c->pairs);
     *c = (struct counter){0};
 }
 

@@ -1,9 +1,13 @@
 /* counter.h - counts the pretokens of text: a pretokenizer whose pretokens go to a table. A counter is for one set of
- * rules. All sources of a run share it, because how a source is read does not affect how its pretokens are counted. */
+ * rules. All sources of a run share it, because how a source is read does not affect how its pretokens are counted.
+ *
+ * The text of a SentencePiece model may be one pretoken. It is counted by its words, each with the spaces before it, and
+ * by its lines, if tokens do not span them: in the models of SentencePiece's trainer, no merge joins two of these. */
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 
 #include "count/table.h"
+#include "pretok/char_pairs.h"
 #include "pretok/pretokenize.h"
 #include "wire/batch.h"
 
@@ -13,6 +17,7 @@
 struct counter {
     struct pretokenizer pretokenizer; /* pass it text with pretokenize_text; its invalid policy may be changed */
     struct table table;               /* the counts: may be read and cleared */
+    struct char_pairs pairs;          /* for SentencePiece */
 };
 
 /* Like pretokenizer_open. The counter must not be moved. */

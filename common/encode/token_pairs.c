@@ -50,6 +50,6 @@ int token_pairs_init(struct char_pairs *s, const struct model *m, struct err *e)
     if (!m->ignore_merges && !m->unknown.bytes && m->unknown.fuse && put_unknown(s, m, e))
         return -1;
     if (m->metaspace.split)
-        char_pairs_cut_spaces(s);
+        char_pairs_cut(s, CUT_SPACES);
     return 0;
 }

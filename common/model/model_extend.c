@@ -68,7 +68,7 @@ static int grow_special(struct model *m, size_t more, struct err *e)
 struct model_size model_size(const struct model *m)
 {
     struct model_size size = {m->n_ids, m->n_ids, m->n_merges, m->n_special};
-    while (size.n_vocab && !m->token[size.n_vocab - 1].vocab)
+    while (size.n_vocab && model_special(m, size.n_vocab - 1))
         size.n_vocab--;
     return size;
 }

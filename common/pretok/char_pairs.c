@@ -1,6 +1,7 @@
 /* char_pairs.c - see char_pairs.h. */
 #include "pretok/char_pairs.h"
 
+#include "unicode/uclass.h"
 #include "unicode/utf8.h"
 
 #include <stdlib.h>
@@ -53,11 +54,20 @@ void char_pairs_put_all(struct char_pairs *s)
     memset(s->hashed, 0xFF, n_bytes(s));
 }
 
-void char_pairs_cut_spaces(struct char_pairs *s)
+static inline bool is_cut(const struct char_pairs *s, uint32_t a, uint32_t b)
 {
-    s->before_space = true;
-    for (size_t a = 0; a < 0x80; a++)
-        s->ascii[a][' ' / 64] &= ~((uint64_t)1 << ' ' % 64);
+    if (b == ' ')
+        return s->cuts & CUT_SPACES || (s->cuts & CUT_WORDS && a != ' ');
+    return s->cuts & CUT_LINES && a == '\n' && uclass_of(b) == UCLASS_LETTER;
+}
+
+void char_pairs_cut(struct char_pairs *s, unsigned cuts)
+{
+    s->cuts = cuts;
+    for (uint32_t a = 0; a < 0x80; a++)
+        for (uint32_t b = 0; b < 0x80; b++)
+            if (is_cut(s, a, b))
+                s->ascii[a][b / 64] &= ~((uint64_t)1 << b % 64);
 }
 
 static inline bool is_known(const struct char_pairs *s, uint32_t c)
@@ -80,7 +90,7 @@ static inline bool are_pair(const struct char_pairs *s, uint32_t a, uint32_t b)
 {
     const uint64_t bit = hash(s, a, b);
     const bool in_set = (a | b) < 0x80 ? s->ascii[a][b / 64] >> b % 64 & 1 : s->hashed[bit / 64] >> bit % 64 & 1;
-    if (b == ' ' && s->before_space)
+    if (s->cuts && is_cut(s, a, b))
         return false;
     return in_set || (s->known && !is_known(s, a) && !is_known(s, b));
 }

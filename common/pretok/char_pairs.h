@@ -22,9 +22,16 @@ struct char_pairs {
     uint64_t ascii[128][2]; /* pairs below 0x80: bit b of ascii[a] */
     uint64_t *hashed;       /* owned; other pairs: the bit at their hash */
     unsigned shift;         /* there are 2^(64 - shift) bits */
-    bool before_space;      /* split before each space, whatever precedes it */
+    unsigned cuts;          /* of enum char_cut */
     uint64_t *known;        /* owned; a bit for each code point, set if the character is known; two unknown characters
                                are always a pair. NULL: all are known */
+};
+
+/* Where text is split, whatever pairs there are. */
+enum char_cut {
+    CUT_SPACES = 1, /* before each space */
+    CUT_WORDS = 2,  /* before each space that does not follow another */
+    CUT_LINES = 4,  /* between 0x0A and a letter */
 };
 
 /* Makes an empty set, sized for about n pairs. -1: out of memory. */
@@ -32,8 +39,8 @@ int char_pairs_init(struct char_pairs *s, size_t n, struct err *e);
 void char_pairs_free(struct char_pairs *s); /* a zeroed one is fine */
 
 void char_pairs_put(struct char_pairs *s, uint32_t a, uint32_t b);
-void char_pairs_put_all(struct char_pairs *s);    /* all pairs */
-void char_pairs_cut_spaces(struct char_pairs *s); /* sets before_space; call this last */
+void char_pairs_put_all(struct char_pairs *s);            /* all pairs */
+void char_pairs_cut(struct char_pairs *s, unsigned cuts); /* of enum char_cut; call this last */
 
 /* Makes any two unknown characters a pair. known: CHAR_POINTS bits, *taken* (from malloc). */
 enum { CHAR_POINTS = 0x110000 };

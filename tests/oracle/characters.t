@@ -104,8 +104,6 @@ def main():
         {"type": "Replace", "pattern": {"String": META}, "content": " "}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]})
     lib.write("m2.json", json.dumps(again))
     decoded_by_line()
-    code, out, err = lib.run(["bpe-count"], lib.must("bpe-chunk", "-m", "m.json", "in.txt"))
-    lib.ok(code == 65 and "nothing to count" in err, "bpe-count refuses the chunks", f"{out} {err}")
     lib.write("m3.json", json.dumps({**again, "decoder": None}))
     code, out, err = lib.run(["bpe-decode", "-m", "m3.json"], b"")
     lib.ok(code == 64 and not out and "no decoder" in err, "bpe-decode refuses a model without decoder", f"{out} {err}")

@@ -22,6 +22,7 @@ import token_limits  # noqa: E402
 
 RNG = random.Random(lib.seed())
 MODELS = int(os.environ.get("MODELS") or 40)
+META = random_characters.META
 TIES = ["smallest", "smallest", "greatest", "hf", "id", "lex"]
 
 
@@ -168,24 +169,42 @@ def add_special(path, ids):
     return texts
 
 
+def words_of(model, text, first):
+    """The pretokens of a text between added tokens: with SentencePiece's form of spaces, words, each with the spaces before it. first: as
+    Model.stretch."""
+    if model.form == "text":
+        return [text]
+    text = text.replace(" ", META)
+    if model.form == "prepend" or (not text.startswith(META) and (model.form == "always" or (model.form == "first" and first))):
+        text = META + text
+    lines = r"|(?<=\n)(?=[^\W\d_])" * (not any(re.search(r"\n[^\W\d_]", t) for t in model.vocab) and not model.whole and
+                                       ("\n" in model.vocab or model.bytes or not model.fuse))
+    return [w for w in re.split(("(?=M)" if model.split else "(?=M)(?<!M)").replace("M", META) + lines, text) if w]
+
+
+def joins_words(model):
+    """Whether the model may make a token of several words."""
+    return model.form != "text" and not model.split and (model.whole or any(re.search(f"[^{META}]{META}", "".join(m)) for m in model.merges))
+
+
 def of_characters(i, tmp):
     model = random_characters.Model(RNG)
-    while model.form != "text":
+    while joins_words(model) or model.late:
         model = random_characters.Model(RNG)
     path, texts = f"{tmp}/{i}.json", Counter()
     lib.write(path, model.json())
     for _ in range(60):
         text = random_characters.make_text(RNG, model)
-        for part in re.split("|".join(map(re.escape, sorted(model.added, key=len, reverse=True))) or "$^", text):
-            texts[part] += 1
-    del texts[""]
-    documents = list(texts.elements())
-    lib.write(f"{tmp}/text", "".join(t + "\0" for t in documents))
-    lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' -0 '{tmp}/text' | bpe-count | bpe-sum"))
+        for n, part in enumerate(re.split("|".join(map(re.escape, sorted(model.added, key=len, reverse=True))) or "$^", text)):
+            for word in words_of(model, part, n == 0) if part else []:
+                texts[word] += 1
+        lib.write(f"{tmp}/text.{_}", text)
+    names = " ".join(f"'{tmp}/text.{n}'" for n in range(60))
+    lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{path}' {names} | bpe-count | bpe-sum"))
     inert = [t for t in model.vocab if t == model.unk or (model.bytes and re.fullmatch("<0x..>", t))]
     vocab = Vocabulary(model.vocab, model.merges, inert, model.added, str.encode)
-    compare(f"model {i}: characters", path, vocab, [model.word(t) for t in texts], texts.values(), f"{tmp}/sum",
-            [*model.vocab.values(), *model.added.values()])
+    compare(f"model {i}: characters, {model.form}{', split' * model.split}", path, vocab, [model.word(t) for t in texts], texts.values(),
+            f"{tmp}/sum", [*model.vocab.values(), *model.added.values()])
 
 
 def by_hand(tmp):
@@ -207,6 +226,23 @@ def by_hand(tmp):
         lib.ok(got == want, name, f"{got}, not {want}")
 
 
+def refused(tmp):
+    """SentencePiece models whose tokens join words."""
+    model = random_characters.Model(random.Random(1))
+    model.form, model.split, model.bytes, model.whole, model.unk, model.added, model.late = "prepend", False, False, False, "<unk>", {}, []
+    model.vocab = {t: n for n, t in enumerate([META, "a", META + "a", META + META, "a" + META, "<unk>"])}
+    lib.write(f"{tmp}/text", "aa a")
+    for name, merges, whole, says in [
+            ("a token of several words", [("a", META)], False, 'its token "a " has a space after another character'),
+            ("ignore_merges", [(META, "a")], True, 'with "ignore_merges", a whole text can be one token'),
+            ("no --init", [(META, META)], False, "bpe-merge can only extend it; add --init=MODEL")]:
+        model.merges, model.whole = merges, whole
+        lib.write(f"{tmp}/m.json", model.json())
+        lib.write(f"{tmp}/sum", lib.must("sh", "-c", f"bpe-chunk -m '{tmp}/m.json' '{tmp}/text' | bpe-count | bpe-sum"))
+        code, out, err = lib.run(["bpe-merge", "-v", "300", *["--init", f"{tmp}/m.json"] * (name != "no --init"), f"{tmp}/sum"])
+        lib.ok(code == 64 and not out and says in err, f"{name}: refused", f"{code} {out} {err}")
+
+
 def check(i, tmp):
     (of_characters if i % 4 == 3 else of_bytes)(i // 4 * 3 + i % 4, tmp)
 
@@ -214,6 +250,7 @@ def check(i, tmp):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         by_hand(tmp)
+        refused(tmp)
         lib.rounds(MODELS, lambda i: check(i, tmp))
     return lib.done()
 
