@@ -10,6 +10,7 @@ bin=$("$top/tests/venv.sh")
 { "$top/tests/venv.sh" pillow typing_extensions && "$top/tests/venv.sh" --no-deps mosaicml-streaming==0.13.0; } >/dev/null ||
     echo "# streaming cannot be installed"
 "$top/tests/venv.sh" mistral-common==1.13.1 transformers==5.24.0 >/dev/null || echo "# mistral-common or transformers cannot be installed"
+"$top/tests/venv.sh" bpe-continue==0.1.0 >/dev/null || echo "# bpe-continue cannot be installed"
 "$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
 "$top/tests/venv.sh" mypy==2.4.1 pandas >/dev/null || echo "# mypy or pandas cannot be installed"
 # make check-vocabularies uses a million strings and more models. NAMES has one model of each form that encode_peers.py does not train.

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""edit_peers.py - what bpe-model -v, --prune, --add-special and --set-eos write is what Hugging Face would write, and it loads it.
+"""edit_peers.py - what bpe-merge --init and bpe-model -v, --prune, --add-special and --set-eos write is what others would write, and Hugging
+Face loads it.
 
-Random models are trained with Hugging Face, cut (like training with a smaller vocabulary), extended (like add_special_tokens), and pruned;
+Random models are trained with Hugging Face, continued (as bpe-continue does), cut (like training with a smaller vocabulary), extended (like add_special_tokens), and pruned;
 and published vocabularies are cut, pruned and extended. Hugging Face must encode texts with the results as bpe-encode does, every token
 that remains must be made from its own bytes if it was before, and ids in the post_processor must be those of the same tokens.
 
-    edit_peers.py [ROUNDS [SEED]]      needs tokenizers and BUILD; prints TAP. NAMES: the vocabularies
+    edit_peers.py [ROUNDS [SEED]]      needs tokenizers, bpe-continue for some, and BUILD; prints TAP. NAMES: the vocabularies
 """
 import json
 import os
@@ -25,6 +26,11 @@ try:
     from transformers import AutoTokenizer
 except ImportError:
     AutoTokenizer = None
+
+try:
+    from bpe_continue import continue_training
+except ImportError:
+    continue_training = None
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 SEED = lib.seed(sys.argv[2] if len(sys.argv) > 2 else 20261129)
@@ -74,6 +80,18 @@ def sum_of(path, texts):
     return lib.must("bpe-sum", data=lib.must("bpe-count", data=lib.must("bpe-chunk", "-m", path, "text.txt")))
 
 
+def continued(rng, name, special, size):
+    """Training goes on as with bpe-continue, whose ties are by ids. It does not look for special tokens in the text, and it would make one that is
+    spelled like one."""
+    words = [w for w in WORDS if not any(w in s or s in w for s in special)]
+    docs = ["".join(rng.choice(words) for _ in range(rng.randrange(1, 80))) for _ in range(30)]
+    n = size + rng.randrange(1, 200)
+    lib.write("sum", sum_of("t.json", docs))
+    got = lib.must("bpe-merge", "--init=t.json", "--tie=id", "-v", str(n), "sum").decode()
+    want = continue_training("t.json", texts=["\n".join(docs)], vocab_size=n, show_progress=False)
+    ok(facts(got) == facts(want), f"{name}: training goes on as with bpe-continue, to {n} tokens")
+
+
 def one_round(number):
     rng = random.Random(SEED + number)
     docs = ["".join(rng.choice(WORDS) for _ in range(rng.randrange(1, 80))) for _ in range(60)]
@@ -82,6 +100,8 @@ def one_round(number):
     t = train(rng, docs, special, size)
     size = t.get_vocab_size()
     t.save("t.json")
+    if continue_training:
+        continued(rng, f"round {number}", special, size)
     n = rng.randrange(256 + len(special), size + 1)
     cut = model("-v", str(n), "t.json")
     ok(facts(cut) == facts(train(rng, docs, special, n)), f"round {number}: cut from {size} to {n} tokens as if trained so")
