@@ -485,9 +485,9 @@ uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uin
     /* Symbols take two bytes per slot, listed positions four each, and there are tables. Measured in all: 6 to 7 bytes
      * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by bytes and
      * limits also need the text. */
-    enum { MEMORY_MIN = 16 << 20, BALANCED = 14 /* bytes a slot, since more pairs are kept */ };
+    enum { MEMORY_MIN = 16 << 20, EXTENDED = 13, BALANCED = 14 /* bytes a slot, since more pairs have lists */ };
     const uint64_t text = ties_by_bytes(o->tie) || has_limits(o);
-    uint64_t bytes = slots_of(&l->pretokens, min) * (9 + text);
+    uint64_t bytes = slots_of(&l->pretokens, min) * ((l->extends ? EXTENDED : 9) + text);
     for (size_t i = 0; i < l->parity.n_texts; i++)
         bytes += slots_of(&l->parity.pretokens[i], i < l->parity.n ? min : 0) * (BALANCED + text);
     return bytes + MEMORY_MIN;
