@@ -141,7 +141,8 @@ static int read_ratios(struct merge_options *o, struct err *e)
     if (*p)
         return err_set(e, EX_USAGE, "--ratio=%s: not numbers with commas between", o->ratio_text);
     if (*o->ratio_text && n != o->n_languages)
-        return err_set(e, EX_USAGE, "--ratio=%s: %d numbers for %d languages", o->ratio_text, n, o->n_languages);
+        return err_set(e, EX_USAGE, "--ratio=%s: give one number for each sum (%d), not %d", o->ratio_text,
+                       o->n_languages, n);
     for (int i = 1; i < o->n_languages && !*o->ratio_text; i++)
         o->ratio[i] = 1;
     return 0;
@@ -166,7 +167,7 @@ static int check_parity(struct merge_options *o, struct err *e)
     if (o->dev.n > 1)
         return err_set(e, EX_USAGE, "--dev: give it once, before all development sums");
     if (o->dev.n && n_dev != o->n_languages)
-        return err_set(e, EX_USAGE, "--dev: %d development sums for %d languages", n_dev, o->n_languages);
+        return err_set(e, EX_USAGE, "--dev: give one sum for each sum of --parity (%d), not %d", o->n_languages, n_dev);
     if (o->dev.n && o->ratio_text)
         return err_set(e, EX_USAGE, "--dev and --ratio cannot be combined");
     if (!o->has_min_frequency)
