@@ -102,6 +102,31 @@ bad_values() {
     fails 64 "bpe-chunk: --jsonl=: *" bpe-chunk --jsonl= in.txt
 }
 
+# --parity and its options.
+bad_parity() {
+    local o
+    made sum
+    made json
+    for o in --dev --ratio --global-merges=1 --alpha=1 --window=5; do
+        fails 64 "bpe-merge: ${o%%=*} is for --parity" bpe-merge -v 300 "$o" in.sum
+    done
+    fails 64 "bpe-merge: --parity: give one sum for each language, before --dev" bpe-merge -v 300 --parity --dev in.sum
+    fails 64 "bpe-merge: --dev: give it once, *" bpe-merge -v 300 --parity in.sum --dev in.sum --dev in.sum
+    fails 64 "bpe-merge: --dev: give one sum for each sum of --parity (2), not 1" bpe-merge -v 300 --parity in.sum in.sum --dev in.sum
+    fails 64 "bpe-merge: --dev and --ratio cannot be combined" bpe-merge -v 300 --ratio --parity in.sum --dev in.sum
+    fails 64 "bpe-merge: --init and --parity cannot be combined" bpe-merge -v 300 --init=in.json --parity in.sum
+    fails 64 "bpe-merge: --ratio=1: give one number for each sum (2), not 1" bpe-merge -v 300 --ratio=1 --parity in.sum in.sum
+    for o in x, 1x 0 -1 1e3 nan; do
+        fails 64 "bpe-merge: --ratio=$o: *" bpe-merge -v 300 "--ratio=$o" --parity in.sum
+        fails 64 "bpe-merge: --alpha=$o: *" bpe-merge -v 300 "--alpha=$o" --parity in.sum
+        fails 64 "bpe-merge: --window $o: *" bpe-merge -v 300 "--window=$o" --parity in.sum
+    done
+    bpe-chunk -p cl100k in.txt | bpe-count | bpe-sum >other.sum
+    fails 65 "bpe-merge: in.sum and other.sum were counted by different rules: *" bpe-merge -v 300 --parity in.sum other.sum
+    fails 65 "bpe-merge: in.txt: *" bpe-merge -v 300 --parity in.sum in.txt
+    fails 66 "bpe-merge: none.sum: *" bpe-merge -v 300 --parity in.sum none.sum
+}
+
 # A model to extend that does not fit the sum or the other options.
 bad_init() {
     made json
@@ -430,7 +455,7 @@ empty_corpus() {
     is "$(python3 -c 'import json; print(len(json.load(open("model"))["model"]["vocab"]))')" 257 "  with the bytes and the special token"
 }
 
-for cases in vector_instructions missing_arguments bad_numbers bad_values bad_init bad_regexes excluding chunk_forms count_forms \
+for cases in vector_instructions missing_arguments bad_numbers bad_values bad_init bad_parity bad_regexes excluding chunk_forms count_forms \
     sum_forms merge_forms merge_to_link names_of_standard_output more_than_there_is link_to_text line_unreadable \
     line_bad_values reason_passed_on unreadable secret cannot_write cannot_read cannot_create nothing_in empty_corpus; do
     block $cases
