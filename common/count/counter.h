@@ -1,8 +1,9 @@
 /* counter.h - counts the pretokens of text: a pretokenizer whose pretokens go to a table. A counter is for one set of
  * rules. All sources of a run share it, because how a source is read does not affect how its pretokens are counted.
  *
- * The text of a SentencePiece model may be one pretoken. It is counted by its words, each with the spaces before it, and
- * by its lines, if tokens do not span them: in the models of SentencePiece's trainer, no merge joins two of these. */
+ * The text of a SentencePiece model may be one pretoken. It is counted by its words, each with the spaces before it,
+ * and by its lines, if tokens do not span them: in the models of SentencePiece's trainer, no merge joins two of these.
+ */
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 

@@ -86,8 +86,8 @@ struct corpus_opts {
 };
 
 /* Lays the pretokens out and counts their pairs. `all` are those of each part, or all of them. They must be classified.
- * They are *taken* and freed as early as possible. *c may be uninitialized. -1: out of memory, or a pair with a count above 2^64-1 (EX_DATAERR); call
- * corpus_free in any case.
+ * They are *taken* and freed as early as possible. *c may be uninitialized. -1: out of memory, or a pair with a count
+ * above 2^64-1 (EX_DATAERR); call corpus_free in any case.
  */
 int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e);
 void corpus_free(struct corpus *c);

@@ -2,8 +2,8 @@
 """edit_peers.py - what bpe-merge --init and bpe-model -v, --prune, --add-special and --set-eos write is what others would write, and Hugging
 Face loads it.
 
-Random models are trained with Hugging Face, continued (as bpe-continue does), cut (like training with a smaller vocabulary), extended (like add_special_tokens), and pruned;
-and published vocabularies are cut, pruned and extended. Hugging Face must encode texts with the results as bpe-encode does, every token
+Random models are trained with Hugging Face, continued (as bpe-continue does), cut (like training with a smaller vocabulary), extended (like
+add_special_tokens), and pruned; and published vocabularies are cut, pruned and extended. Hugging Face must encode texts with the results as bpe-encode does, every token
 that remains must be made from its own bytes if it was before, and ids in the post_processor must be those of the same tokens.
 
     edit_peers.py [ROUNDS [SEED]]      needs tokenizers, bpe-continue for some, and BUILD; prints TAP. NAMES: the vocabularies

@@ -111,7 +111,8 @@ def compare(name, path, v, words, counts, sum_path, ids):
            f"{name}, {' '.join(args[:2] + args[4:])}: {len(want)} merges",
            f"merge {at}: {new[at:at + 3]}, not {want[at:at + 3]}; {set(vocab.items()) ^ set(v.vocab.items())}")
     if RNG.random() < 0.5:
-        special_last(args + [sum_path], got, added, 1 + max(n for t, n in v.vocab.items() if t in got["vocab"] and t not in added and n <= max(ids)), max(ids) + 1)
+        last = max(n for t, n in v.vocab.items() if t not in added and n <= max(ids))
+        special_last(args + [sum_path], got, added, last + 1, max(ids) + 1)
 
 
 def added_ids(model):

@@ -67,7 +67,8 @@ def check(i):
 def compare(name, texts, dev, o):
     """Compares the merges of texts and development texts with those of the slow trainer and the peer."""
     args = ["-v", str(256 + o["n_merges"]), "--parity", *sums("t", texts)] + (["--dev", *sums("d", dev)] if dev else [])
-    args += [f"--ratio={','.join(map(str, o['ratio'] or []))}"] * (o["ratio"] is not None) + [f"--global-merges={o['global_merges']}"] * (o["global_merges"] > 0)
+    args += [f"--ratio={','.join(map(str, o['ratio'] or []))}"] * (o["ratio"] is not None)
+    args += [f"--global-merges={o['global_merges']}"] * (o["global_merges"] > 0)
     args += ["--window", str(o["window"]), "--alpha", str(o["alpha"])] * (o["window"] > 0)
     args += ["--min-frequency", str(o["min_frequency"])] * (o["min_frequency"] != 2)
     limits = token_limits.choose(RNG, [w.encode() for words in texts for w in words]) if RNG.random() < 0.4 else token_limits.Limits()
