@@ -55,7 +55,9 @@ UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
-CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # run by make check-engines
+ENGINE_TESTS := $(addprefix tests/engines/,ray.t spark.t ssh.t container.t slurm.t) # the longest tests run first
+ENGINE_TESTS += $(filter-out $(ENGINE_TESTS),$(wildcard tests/engines/*.t))
+CLUSTERS := $(filter-out tests/engines/make.t,$(ENGINE_TESTS)) # run by make check-engines
 SCRIPTS := $(filter-out $(CLUSTERS) tests/lint/cppcheck.t,$(wildcard tests/*/*.t)) # make lint runs cppcheck
 MAN     := $(wildcard man/*.[1-8])
 
@@ -191,9 +193,9 @@ check-vocabularies: all
 check-linear: all
 	BUILD=$(BUILD) prove -v tests/bench/linear.py :: $(NAMES)
 
-# If an engine is not installed, its test fails, and says what to install.
+# If an engine is not installed, its test fails, and says what to install. Most wait, so one more test than JOBS runs at a time.
 check-engines: all
-	BUILD=$(BUILD) ENGINES=required tests/tidy.sh prove --timer -j$(JOBS) tests/engines
+	BUILD=$(BUILD) ENGINES=required tests/tidy.sh prove --timer -j$$(($(JOBS) + 1)) $(ENGINE_TESTS)
 
 check-upload: all
 	BUILD=$(BUILD) tests/servers.sh
