@@ -14,7 +14,7 @@ bin=$("$top/tests/venv.sh")
 "$top/tests/venv.sh" sentencepiece==0.2.3 >/dev/null || echo "# sentencepiece cannot be installed"
 "$top/tests/venv.sh" mypy==2.4.1 pandas >/dev/null || echo "# mypy or pandas cannot be installed"
 # make check-vocabularies uses a million strings and more models. NAMES has one model of each form that encode_peers.py does not train.
-export PATH=$bin:$PATH STRINGS=${STRINGS:-5000} NAMES=${NAMES:-o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
+export PATH=$bin:$PATH STRINGS=${STRINGS:-2000} NAMES=${NAMES:-o200k deepseek-v3 mistral_nemo qwen3 llama2 gemma3}
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
 results=$(mktemp -d)
@@ -47,5 +47,5 @@ for test in "${scripts[@]}"; do
     cat "$results/${test%% *}"
     [ "$(cat "$results/${test%% *}.status")" = 0 ] || failed=1
 done
-prove -j2 "$top"/tests/python "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,shard-pipeline,story}.t || failed=1
+SHARD_KILLS=${SHARD_KILLS:-10} prove -j3 "$top"/tests/python "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,story}.t || failed=1
 exit $failed

@@ -30,7 +30,7 @@ except ImportError as why:
     lib.skip_all(why)
 
 STRINGS = int(os.environ.get("STRINGS") or 20000)
-SAMPLE = 1 << 19  # bytes of each TEXT
+SAMPLE = 1 << 18  # bytes of each TEXT
 
 
 def sh(line, data=None):

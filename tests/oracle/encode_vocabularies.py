@@ -42,7 +42,7 @@ except ImportError as why:
 SEED = lib.seed()
 STRINGS = int(os.environ.get("STRINGS") or 1000000)
 WHOLE = os.environ.get("WHOLE") or ""
-SAMPLE = 2 << 20 if STRINGS >= 100000 else 1 << 19  # bytes of each TEXT
+SAMPLE = 2 << 20 if STRINGS >= 100000 else 1 << 18  # bytes of each TEXT
 BLOCK = 1 << 20  # characters per call of a peer: Hugging Face's Encodings are large
 REFUSED = {"claude": 'normalizer "NFKC"'}
 PIECES = [

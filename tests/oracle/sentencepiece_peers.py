@@ -8,7 +8,7 @@ encode_vocabularies.py, each code point, and documents, at each level of vector 
 
     sentencepiece_peers.py [TEXT...]    needs sentencepiece, tokenizers, mistral_common and BUILD; prints TAP
 
-ROUNDS: random models (150); STRINGS, SEED and WHOLE as for encode_vocabularies.py.
+ROUNDS: random models (60); STRINGS, SEED and WHOLE as for encode_vocabularies.py.
 """
 import functools
 import glob
@@ -31,7 +31,7 @@ try:
 except ImportError as why:
     lib.skip_all(why)
 
-ROUNDS = int(os.environ.get("ROUNDS") or 150)
+ROUNDS = int(os.environ.get("ROUNDS") or 60)
 REFUSED = ["as scores are equal", "is made of a character that is not a piece", "but U+2581 is not a token", "occurs twice"]
 
 

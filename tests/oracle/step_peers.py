@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """step_peers.py - the steps of a pre_tokenizer split text as Hugging Face tokenizers does with the same steps. Prints TAP.
 
-    step_peers.py [CASES]     compares CASES random steps and texts (default 8000), and all characters
+    step_peers.py [CASES]     compares CASES random steps and texts (default 3000), and all characters
     step_peers.py --write     writes steps.txt: some cases with the results of Hugging Face, for steps.t
 
 Needs PyPI tokenizers. SEED=N sets the random seed.
@@ -170,7 +170,7 @@ def main():
     if sys.argv[1:] == ["--write"]:
         return write()
     lib.own_directory(in_memory=True)
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     maker, ours = Maker(random.Random(lib.seed())), Ours()
     compared = refused = limits = 0
     differ = []

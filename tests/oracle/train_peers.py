@@ -22,7 +22,7 @@ except ImportError as missing:
     lib.skip_all(missing)
 
 V = 32000
-SIZE = sys.maxsize if os.environ.get("WHOLE") else 15000000
+SIZE = sys.maxsize if os.environ.get("WHOLE") else 6000000
 
 
 def documents(path):
@@ -80,7 +80,7 @@ def main():
             files = [os.path.join(scratch, "made-up.txt")]
             lib.write(files[0], lib.text(1, 3000000))
         for path in (beginning(path, scratch) for path in files):
-            for pattern in wanted if os.path.getsize(path) < 10e6 else wanted[:2]:  # minutes each
+            for pattern in wanted if os.path.getsize(path) < 3e6 else wanted[:2]:
                 name = f"{os.path.basename(path)}, {pattern}"
                 out = os.path.join(scratch, "tokenizer.json")
                 start = time.time()

@@ -228,6 +228,9 @@ ok $? "train --jsonl --parquet, without JSON Lines"
 bpe shard -m want.json -o alone -f raw -n 0 --eot=after --jsonl --parquet one-group.parquet none.parquet >out &&
     bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet none.parquet) | cmp - alone/train.bin
 ok $? "shard --jsonl --parquet, without JSON Lines"
+head -c $(($(wc -c <one-group.parquet) / 2)) one-group.parquet >bad.parquet
+bpe shard -m want.json -o part -f raw --eot=after --parquet one-group.parquet bad.parquet >out 2>err
+like "$? $(grep -ls 'complete.: true' part/manifest.json) $(cat err)" "6[56]  *bad.parquet*" "shard --parquet: a file is cut off: an error, and an incomplete directory"
 bpe-encode -m want.json --jsonl --eot=after more.jsonl >want.ids
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) >>want.ids
 head -n 3 more.jsonl >few.jsonl

@@ -101,21 +101,6 @@ for how in gzip zstd; do
     cut_of want.jsonl "JSON Lines, $how"
     rm -f [123].jsonl.[gz]*
 done
-if python3 -c 'import pyarrow' 2>/dev/null; then
-    python3 - <<'EOF2'
-import json, pyarrow, pyarrow.parquet
-for name in "1", "2", "3":
-    rows = [json.loads(line).get("body", {}).get("text") for line in open(name + ".jsonl")]
-    pyarrow.parquet.write_table(pyarrow.table({"body": [r for r in rows if r is not None]}), name + ".parquet")
-EOF2
-    makes want.jsonl "Parquet" --parquet=body --eot=after [123].parquet
-    head -c 100000 3.parquet >bad.parquet
-    rm -rf D
-    bpe shard -m m.json -o D -f raw --parquet=body --eot=after [12].parquet bad.parquet >out 2>err
-    like "$? $(grep -ls 'complete.: true' D/manifest.json) $(cat err)" "6[56]  *bad.parquet*" "Parquet that is cut off: an error, and an incomplete directory"
-else
-    skip "Parquet" "no pyarrow for this python3"
-fi
 
 # ---- Kills ----
 
