@@ -627,7 +627,7 @@ ok $? "added tokens with flags, as in Hugging Face tokenizers" || sed 's/^/# /' 
 
 # ---- Random cases ----
 
-timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 100
+timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" "$(sanitized && echo 30 || echo 100)"
 ok $? "random models, special tokens, texts, options and pieces equal the slow oracle"
 
 done_testing

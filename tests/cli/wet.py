@@ -79,14 +79,14 @@ def count(data, *how):
 
 
 def cut_off():
-    """A file that is cut off anywhere except between records is an error."""
+    """A file that is cut off anywhere except between records is an error. With sanitizers, which start slowly: a quarter of the places."""
     rng = random.Random(seed)
     records = [record(rng, b"conversion", b"The cat.\n"), record(rng, b"metadata", b"x"), record(rng, b"conversion", b"The dog.")]
     data, borders = b"".join(records), {0}
     for r in records:
         borders.add(max(borders) + len(r))
     bad = []
-    for n in range(len(data)):
+    for n in rng.sample(range(len(data)), len(data) // 4) if lib.sanitized() else range(len(data)):
         for how in ([], ["--inline", "-b", "1"])[:2 - n % 3 % 2]:
             code, err = count(data[:n], *how)
             if code != (0 if n in borders else 65) or (code and not re.fullmatch(r"bpe-count: in: byte \d+: .*", err)):
