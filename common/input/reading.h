@@ -1,14 +1,15 @@
 /* reading.h - how the bytes of a source are read: its form, and how bad bytes and lines are handled.
  *
  * A reading belongs to a source only, and travels with its data, so counts of web pages in JSON Lines and of books in
- * plain text can be added up. bpe-chunk reads all sources of a run in the same way; for different ways, use several
- * runs. Records hold it as encoded by reading_put (wire/payload.h).
+ * plain text can be added up. bpe-chunk reads all sources of a run in the same way, except for their weights; for
+ * different ways, use several runs. Records hold it as encoded by reading_put (wire/payload.h).
  */
 #ifndef BPE_INPUT_READING_H
 #define BPE_INPUT_READING_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
+#include "base/sys/ratio.h"
 #include "base/sys/str.h"
 #include "input/input_form.h"
 #include "unicode/utf8.h"
@@ -39,6 +40,7 @@ struct reading {
     struct str id;            /* --id, for FORM_JSONL: the field with the document's id; empty: none; borrowed */
     enum counts_order counts; /* not COUNTS_NONE: lines of counts rather than text, so the other fields are zeroed */
     bool raw;                 /* in these lines, a backslash stands for itself */
+    struct ratio weight; /* by which bpe-count multiplies the source's counts. Only in records: not in words and JSON */
 };
 
 /* -1 with EX_DATAERR if the source is not text. */

@@ -22,8 +22,13 @@ void batch_begin(struct batch *b, enum record_type kind, int fd, const char *nam
 {
     struct buf payload = b->payload, record = b->record;
     payload.len = record.len = 0;
-    *b = (struct batch){
-        .fd = fd, .kind = kind, .name = name, .together = is_file(fd), .payload = payload, .record = record};
+    *b = (struct batch){.fd = fd,
+                        .kind = kind,
+                        .name = name,
+                        .denominator = 1,
+                        .together = is_file(fd),
+                        .payload = payload,
+                        .record = record};
     if (run)
         memcpy(b->run, run, ID_LEN);
     random_bytes(b->id, ID_LEN);
@@ -68,7 +73,7 @@ static struct batch_place next_place(const struct batch *b)
 static int put_words_head(struct batch *b, enum words_kind kind, struct err *e)
 {
     const struct batch_place here = next_place(b);
-    return words_put_head(&b->payload, &here, kind, e);
+    return words_put_head(&b->payload, &here, kind, b->denominator, e);
 }
 
 /* Writes a pretoken that is too long for one record, split over several records. */
@@ -101,7 +106,7 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
     if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_record(b, e))
         return -1;
     if (b->payload.len == 0) {
-        if (need > RECORD_ATOMIC_PAYLOAD - 2 * ID_LEN - 2 * VARINT_MAX)
+        if (need > RECORD_ATOMIC_PAYLOAD - 2 * ID_LEN - 2 * VARINT_MAX - (b->denominator > 1 ? VARINT_MAX : 0))
             return put_long(b, w, e);
         if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) || put_words_head(b, WORDS_WHOLE, e))
             return -1;

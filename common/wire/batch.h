@@ -15,6 +15,7 @@ struct batch {
     const char *name; /* of the output, for messages; borrowed */
     enum record_type kind;
     unsigned char run[ID_LEN], id[ID_LEN];
+    uint64_t denominator; /* of the counts; batch_begin sets it to 1 */
     uint64_t seq, checksum, n_items;
     bool together; /* the output is a file, so several records may go into one write */
     struct buf payload, record;

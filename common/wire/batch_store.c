@@ -27,6 +27,7 @@ struct block {
 
 struct batch_store {
     struct batch_store *next, *previous; /* in the list of open batches */
+    uint64_t denominator;                /* of its counts; 0: not known yet */
     struct block *block;                 /* owned; new words go to the last one */
     size_t n_block, cap_block;
     size_t n_block_on_disk;  /* the first n_block_on_disk blocks are on disk */
@@ -35,6 +36,9 @@ struct batch_store {
     struct long_part *piece; /* owned: where each part is stored */
     size_t n_piece, cap_piece, n_piece_on_disk;
 };
+
+static const char other_denominator[] =
+    "a batch whose counts have several denominators, or not the one of its end (commit or summary)";
 
 static int damaged(struct err *e)
 {
@@ -242,10 +246,23 @@ static int store_take(const struct batch_stores *all, struct batch_store *s, str
 
 /* ---- The functions for the ledger ---- */
 
+/* Checks that all records that may be passed on together have one denominator. */
+static int check_denominator(uint64_t *denominator, const struct words *w, const char *why, struct err *e)
+{
+    if (w->kind == WORDS_MORE)
+        return 0;
+    if (!*denominator)
+        *denominator = w->denominator;
+    return w->denominator == *denominator ? 0 : err_set(e, EX_DATAERR, "%s", why);
+}
+
 static int put_words(struct batch_stores *all, void **state, const struct record *rec, struct err *e)
 {
     struct words w;
     if (words_get(&w, rec, e))
+        return -1;
+    if (all->eager && !all->any_kind &&
+        check_denominator(&all->denominator, &w, "the input has several sums; add them up with bpe-sum first", e))
         return -1;
     if (w.kind == WORDS_WHOLE && all->eager)
         return take_entries(all, w.entries.p, w.entries.len, e);
@@ -253,6 +270,8 @@ static int put_words(struct batch_stores *all, void **state, const struct record
     if (!s)
         return -1;
     *state = s;
+    if (check_denominator(&s->denominator, &w, other_denominator, e))
+        return -1;
     size_t before = store_bytes(s);
     int rc = store_put(s, &w, e);
     all->bytes += store_bytes(s) - before;
@@ -275,8 +294,10 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
 {
     struct batch_stores *all = ctx;
     struct batch_store *s = state;
-    (void)k;
     size_t before = store_bytes(s);
+    all->denominator = s->denominator ? s->denominator : 1;
+    if (all->denominator != k->denominator)
+        return err_set(e, EX_DATAERR, "%s", other_denominator);
     int rc = store_take(all, s, e);
     all->bytes -= before - store_bytes(s);
     return rc;

@@ -21,7 +21,8 @@ struct batch_stores {
     void *ctx;
     bool eager; /* pretokens are passed on immediately, before their batch counts: for programs that stop at the first
                       error */
-    bool any_kind; /* tokens are checked, then ignored: for programs that only check completeness */
+    uint64_t denominator; /* of the counts that are passed on; 0: none yet */
+    bool any_kind;        /* tokens are checked, then ignored: for programs that only check completeness */
     struct spill spill;
     struct batch_store *first; /* list of the open batches */
     size_t bytes;              /* memory in use by all of them */

@@ -21,6 +21,7 @@ void coverage_free(struct coverage *c)
         }
         free(r->source);
         buf_free(&r->where);
+        free(r->weights);
         free(r);
     }
     buf_free(&c->rules);
@@ -314,6 +315,62 @@ int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struc
     return buf_put(&r->where, in->where.p, in->where.len, e);
 }
 
+/* ---- Weights ---- */
+
+int coverage_check_weights(const struct coverage *c, const struct commit *k, struct err *e)
+{
+    char was[RATIO_TEXT], is[RATIO_TEXT];
+    for (size_t i = 0; i < k->n_runs; i++) {
+        const struct commit_run *in = &k->run[i];
+        const struct coverage_run *r = find_run(c, in->run);
+        if (r && r->weight.den && in->total && !ratio_equal(r->weight, in->weight))
+            return err_set(
+                e, EX_DATAERR,
+                "counts of the same run have the weight %s in an earlier input, and %s here; give all counts "
+                "of a run one weight",
+                ratio_text(r->weight, was), ratio_text(in->weight, is));
+    }
+    return 0;
+}
+
+bool coverage_has_weights(const struct coverage *c)
+{
+    struct coverage_run *r, *next;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (!ratio_is_one(r->weight) || r->n_weights)
+            return true;
+    }
+    return false;
+}
+
+/* Adds bytes of sources that have a weight, which stay sorted. */
+static int add_weight(struct coverage_run *r, const struct commit_weight *in, struct err *e)
+{
+    size_t at = 0;
+    while (at < r->n_weights && ratio_order(r->weights[at].weight, in->weight) < 0)
+        at++;
+    if (at < r->n_weights && ratio_equal(r->weights[at].weight, in->weight)) {
+        r->weights[at].bytes += in->bytes;
+        return 0;
+    }
+    if (array_grow(&r->weights, &r->cap_weights, r->n_weights + 1, sizeof *r->weights, "weights", e))
+        return -1;
+    memmove(r->weights + at + 1, r->weights + at, (r->n_weights++ - at) * sizeof *r->weights);
+    r->weights[at] = *in;
+    return 0;
+}
+
+static int enter_weights(struct coverage_run *r, const struct commit_run *in, struct err *e)
+{
+    int rc = 0;
+    if (in->total)
+        r->weight = ratio_of(in->weight);
+    for (size_t i = 0; i < in->n_sources && rc == 0; i++)
+        rc = add_weight(r, &in->sources[i], e);
+    return rc;
+}
+
 int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
 {
     if (__builtin_add_overflow(c->text, k->text, &c->text))
@@ -333,7 +390,7 @@ int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
             if (enter_range(c, r, &in->range[n], e))
                 return -1;
         }
-        if (coverage_note_skipped(c, in, e))
+        if (coverage_note_skipped(c, in, e) || enter_weights(r, in, e))
             return -1;
     }
     return 0;

@@ -38,6 +38,12 @@ const unsigned char *coverage_only_run(const struct coverage *c); /* NULL if the
 /* Checks that these rules equal all earlier ones. -1 with EX_DATAERR, naming the stream, if not. */
 int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e);
 
+/* Checks that the weights of the runs of a commit equal those of what is covered. -1 with EX_DATAERR. */
+int coverage_check_weights(const struct coverage *c, const struct commit *k, struct err *e);
+
+/* Whether any weight is not 1. */
+bool coverage_has_weights(const struct coverage *c);
+
 /* Adds one record of a promise, a fragment of it. */
 int coverage_promise(struct coverage *c, const struct record *rec, const char *stream, struct err *e);
 
@@ -90,8 +96,8 @@ struct coverage_gap {
 struct coverage_gap coverage_missing(const struct coverage *c);
 
 /* coverage_put_missing appends range records for all missing ranges, so that they can be counted again;
- * coverage_put_runs appends the runs with their covered ranges, for batch_end, and sets *n_runs to their number;
- * coverage_put_promises appends the promises of incomplete runs.
+ * coverage_put_runs appends the runs with their covered ranges and their weights, for batch_end, and sets *n_runs to
+ * their number; coverage_put_promises appends the promises of incomplete runs.
  *
  * If the promise has not come, sources are known only from batches of tokens. A range whose end and file size are
  * UINT64_MAX then stands for the rest of its source and, if that is the last one in the list, for all sources after it

@@ -28,6 +28,9 @@ struct coverage_run {
     uint64_t covered, total, promised_bytes;
     uint64_t skipped;
     struct buf where;
+    struct ratio weight;           /* as in struct commit_run; den 0: nothing is covered */
+    struct commit_weight *weights; /* owned: those of its sources, with the bytes covered */
+    size_t n_weights, cap_weights;
     UT_hash_handle hh;
 };
 

@@ -98,6 +98,23 @@ static int list_ranges(const struct coverage_run *r, struct commit_range **range
     return 0;
 }
 
+/* Appends the weights of the runs, in the order of coverage_put_runs. */
+static int put_weights(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    size_t n = 0;
+    struct commit_run *run = calloc(HASH_COUNT(c->runs) + 1, sizeof *run);
+    if (!run)
+        return err_mem(e, "the weights of runs", HASH_COUNT(c->runs) * sizeof *run);
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        run[n++] = (struct commit_run){.weight = r->weight, .sources = r->weights, .n_sources = r->n_weights};
+    }
+    int rc = commit_put_weights(out, run, n, e);
+    free(run);
+    return rc;
+}
+
 int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e)
 {
     struct coverage_run *r, *next;
@@ -123,7 +140,7 @@ int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_ru
         ++*n_runs;
     }
     free(range);
-    return rc;
+    return rc || put_weights(c, runs, e) ? -1 : 0;
 }
 
 int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e)
@@ -149,7 +166,7 @@ int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e)
         random_bytes(batch, sizeof batch);
         payload.len = 0;
         if (rc == 0)
-            rc = words_put_head(&payload, &in, WORDS_WHOLE, e) ||
+            rc = words_put_head(&payload, &in, WORDS_WHOLE, 1, e) ||
                  record_put(out, RECORD_WORDS, payload.p, payload.len, e);
     }
     buf_free(&payload);

@@ -30,6 +30,7 @@ struct ledger_batch {
     unsigned char id[ID_LEN];
     enum batch_state state;
     enum record_type kind; /* type of its records; 0: no record has come */
+    struct ratio weight;   /* of its input */
     struct intervals seen; /* numbers of the records received */
     uint64_t n_seen, checksum;
     bool known; /* the runs it covers are known */
@@ -46,7 +47,7 @@ static const unsigned char NO_RUN[ID_LEN];
 
 void ledger_init(struct ledger *l, const struct ledger_content *content, void *ctx)
 {
-    *l = (struct ledger){.content = content, .ctx = ctx};
+    *l = (struct ledger){.content = content, .ctx = ctx, .denominator = 1};
 }
 
 /* Frees what only an open batch needs. */
@@ -87,14 +88,24 @@ static void let_go(struct ledger *l, struct ledger_batch *b)
     free(b);
 }
 
+/* Finds the batch, or adds it. All of its records, also repeated ones, must come with the same weight. */
 static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id, struct err *e)
 {
     struct ledger_batch *b;
     HASH_FIND(hh, l->batches, id, ID_LEN, b);
+    if (b && !ratio_equal(b->weight, l->weight)) {
+        char was[RATIO_TEXT], is[RATIO_TEXT];
+        err_set(e, EX_DATAERR,
+                "the same counts came with the weight %s in an earlier input, and come with %s here; give them one "
+                "weight",
+                ratio_text(b->weight, was), ratio_text(l->weight, is));
+        return NULL;
+    }
     if (b)
         return b;
     b = calloc(1, sizeof *b);
     if (b) {
+        b->weight = l->weight;
         memcpy(b->id, id, ID_LEN);
         HASH_ADD(hh, l->batches, id, ID_LEN, b);
     }
@@ -108,13 +119,54 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 
 /* ---- Batches ---- */
 
+static int too_many(uint64_t denominator, struct err *e)
+{
+    return denominator > 1
+               ? err_set(e, EX_DATAERR,
+                         "the weighted counts add up to more than 2^64 - 1 times 1/%llu, the common denominator of the "
+                         "weights; use weights with smaller denominators",
+                         (unsigned long long)denominator)
+               : err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
+}
+
+int ledger_scale(uint64_t *count, struct ratio by, uint64_t denominator, struct err *e)
+{
+    switch (ratio_scale(*count, by, count)) {
+    case RATIO_SCALED:
+        return 0;
+    case RATIO_TOO_LARGE:
+        return too_many(denominator, e);
+    default:
+        return err_set(e, EX_DATAERR, "weighted counts that do not match their weights");
+    }
+}
+
+/* Adds the counts of a batch to the total, both as multiples of 1 / denominator, which the batch may change. */
+static int add_items(struct ledger *l, const struct commit *k, struct err *e)
+{
+    const uint64_t was = l->denominator;
+    uint64_t own, n = k->n_items;
+    struct ratio by;
+    if (commit_denominator(k, &own, e))
+        return -1;
+    if (!ratio_common(was, own, &l->denominator))
+        return commit_no_denominator(e);
+    if (!ratio_multiply(k->weight, (struct ratio){1, k->denominator}, &by) ||
+        !ratio_multiply(by, (struct ratio){l->denominator, 1}, &by))
+        return too_many(l->denominator, e);
+    if (ledger_scale(&l->n_items, (struct ratio){l->denominator / was, 1}, l->denominator, e) ||
+        ledger_scale(&n, by, l->denominator, e))
+        return -1;
+    return __builtin_add_overflow(l->n_items, n, &l->n_items) ? too_many(l->denominator, e) : 0;
+}
+
 /* Accepts a batch that counts. */
 static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
+    if (add_items(l, &b->commit, e))
+        return -1;
     if ((b->content || l->content->covered) && l->content->consume(l->ctx, b->content, &b->commit, e))
         return -1;
-    if (__builtin_add_overflow(l->n_items, b->commit.n_items, &l->n_items))
-        return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
     if (coverage_enter(&l->coverage, &b->commit, e))
         return -1;
     l->n_batches++;
@@ -129,7 +181,8 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     enum overlap o = OVERLAP_ALL;
     if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
         return err_set(e, EX_DATAERR, "a batch whose records do not match its end (commit or summary)");
-    if (coverage_check_rules(&l->coverage, k->rules, stream, e) || coverage_overlap(&l->coverage, k, &o, e))
+    if (commit_weigh(&b->commit, b->weight, e) || coverage_check_rules(&l->coverage, k->rules, stream, e) ||
+        coverage_check_weights(&l->coverage, k, e) || coverage_overlap(&l->coverage, k, &o, e))
         return -1;
     if (o == OVERLAP_NONE && take_batch(l, b, e))
         return -1;

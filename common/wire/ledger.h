@@ -28,7 +28,8 @@ struct ledger_content {
     /* Takes a words or tokens record that has not come before, borrowed during the call. -1: EX_DATAERR if the program
      * cannot use this type, or another error. */
     int (*put)(void *ctx, void **state, const struct record *rec, struct err *e);
-    /* The batch that ends with k counts. state is NULL if it has no records. */
+    /* The batch that ends with k counts. state is NULL if it has no records. Its counts must be multiplied by k->weight
+     * and divided by k->denominator. */
     int (*consume)(void *ctx, void *state, const struct commit *k, struct err *e);
     /* Frees the state of a batch that was closed, or whose ledger is freed; state is not NULL. */
     void (*drop)(void *ctx, void *state);
@@ -44,6 +45,8 @@ struct ledger {
     void *ctx;
     struct coverage coverage;
     struct ledger_batch *batches; /* hash table by id */
+    struct ratio weight;          /* of the input being read; to be set before each input */
+    uint64_t denominator;         /* of n_items: the smallest for the weights of what counts */
     uint64_t n_items;             /* sum of all counts, or number of ids, in the batches that count */
     uint64_t n_batches;           /* number of batches that count */
     uint64_t n_overlapping;       /* number of batches left out because they overlap others in part */
@@ -58,6 +61,10 @@ struct ledger {
 
 void ledger_init(struct ledger *l, const struct ledger_content *content, void *ctx);
 void ledger_free(struct ledger *l);
+
+/* Multiplies a count. EX_DATAERR: the product is more than 2^64 - 1, as a multiple of 1 / denominator; or not an
+ * integer, so the records are damaged. */
+int ledger_scale(uint64_t *count, struct ratio by, uint64_t denominator, struct err *e);
 
 /* Takes one record of any type except chunks and ranges. stream names the input in messages. -1 with EX_DATAERR, or an
  * error of the content's functions. */

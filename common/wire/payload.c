@@ -49,8 +49,9 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id"               /* extension of a reading: the field named by --id */
-#define COUNTS "counts"       /* another: its lines are counts, made elsewhere */
+#define ID "id"               /* extensions of a reading: the field named by --id; */
+#define COUNTS "counts"       /* its lines are counts, made elsewhere; */
+#define WEIGHT "weight"       /* the weight of its counts */
 #define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
 #define PREFIX "prefix"       /* the prefix; */
 #define NORMALIZE "normalize" /* the normalizer's name; */
@@ -219,10 +220,35 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
     return rc ? -1 : 0;
 }
 
+static int put_weight(struct buf *out, struct ratio weight, struct err *e)
+{
+    unsigned char value[2 * VARINT_MAX] = {0};
+    size_t n = varint_put(value, weight.num);
+    n += varint_put(value + n, weight.den);
+    return payload_put_extension(out, WEIGHT, true, (struct str){value, n}, e);
+}
+
+struct ratio payload_get_ratio(struct cursor *c)
+{
+    struct ratio v;
+    v.num = get_varint(c);
+    v.den = get_varint(c);
+    c->bad |= !ratio_is_reduced(v.num, v.den);
+    return v;
+}
+
+static int get_weight(struct reading *r, struct str value, struct err *e)
+{
+    struct cursor c = cursor_over(value.p, value.len);
+    r->weight = value.len ? payload_get_ratio(&c) : (struct ratio){1, 1};
+    return c.bad || cursor_left(&c) ? payload_damaged(e, "reading") : 0;
+}
+
 int reading_put(struct buf *out, const struct reading *r, struct err *e)
 {
     if (put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
-        put_varint(out, r->skip_bad_lines, e) || (r->id.len && payload_put_extension(out, ID, true, r->id, e)))
+        put_varint(out, r->skip_bad_lines, e) || (r->id.len && payload_put_extension(out, ID, true, r->id, e)) ||
+        (!ratio_is_one(r->weight) && put_weight(out, r->weight, e)))
         return -1;
     const unsigned char counts[] = {(unsigned char)r->counts, r->raw};
     return r->counts ? payload_put_extension(out, COUNTS, true, (struct str){counts, sizeof counts}, e) : 0;
@@ -243,11 +269,11 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
     r->form = (enum form)get_choice(&c, N_INPUT_FORMS - 1);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
-    struct extension x[] = {{.name = ID}, {.name = COUNTS}};
+    struct extension x[] = {{.name = ID}, {.name = COUNTS}, {.name = WEIGHT}};
     if (c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", x, sizeof x / sizeof *x, e))
         return -1;
     r->id = x[0].value;
-    return get_counts(r, x[1].value, e);
+    return get_counts(r, x[1].value, e) || get_weight(r, x[2].value, e) ? -1 : 0;
 }
 
 /* ---- Chunk ---- */
@@ -405,9 +431,15 @@ int batch_place_get(struct batch_place *p, const struct record *rec, struct err 
 
 /* ---- Words ---- */
 
-int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e)
+/* Added to the kind of a record with a denominator. */
+enum { WORDS_DIVIDED = WORDS_MORE + 1, WORDS_KINDS = WORDS_DIVIDED + WORDS_FIRST + 1 };
+
+int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, uint64_t denominator,
+                   struct err *e)
 {
-    if (put_batch_place(out, in, e) || put_varint(out, kind, e))
+    bool divided = kind != WORDS_MORE && denominator > 1;
+    if (put_batch_place(out, in, e) || put_varint(out, divided ? (unsigned)kind + WORDS_DIVIDED : kind, e) ||
+        (divided && put_varint(out, denominator, e)))
         return -1;
     return 0;
 }
@@ -416,7 +448,16 @@ int words_get(struct words *w, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);
     get_batch_place(&w->in, &c);
-    w->kind = (enum words_kind)get_choice(&c, WORDS_MORE);
+    uint64_t kind = get_varint(&c);
+    if (!c.bad && kind >= WORDS_KINDS)
+        return err_set(e, EX_DATAERR,
+                       "a words record of kind %llu, which this program does not know; use one version of bpetools "
+                       "everywhere",
+                       (unsigned long long)kind);
+    bool divided = kind >= WORDS_DIVIDED;
+    w->kind = (enum words_kind)(divided ? kind - WORDS_DIVIDED : kind);
+    w->denominator = divided ? get_varint(&c) : 1;
+    c.bad |= divided && w->denominator < 2;
     w->entries = (struct str){c.p, cursor_left(&c)};
     return c.bad ? payload_damaged(e, "words") : 0;
 }

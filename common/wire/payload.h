@@ -40,6 +40,9 @@ int payload_get_extensions(struct cursor *c, const char *what, struct extension 
 /* Appends an extension. required: a reader that does not know it must refuse the record. */
 int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e);
 
+/* Reads a ratio: varint numerator, varint denominator. Sets c->bad if it is not in lowest terms. */
+struct ratio payload_get_ratio(struct cursor *c);
+
 /* ---- Rules, and how a source is read (input/reading.h), as strings inside other records ----
  *
  * Both, and the content of a commit, may end with any number of extensions, up to the end of the string: string name,
@@ -145,11 +148,13 @@ enum words_kind {
 struct words {
     struct batch_place in;
     enum words_kind kind;
+    uint64_t denominator; /* of the counts, the same in all records of a batch; of WORDS_MORE, which has no count, 1 */
     struct str entries;
 };
 
 /* Appends the fields before the entries. The caller appends the entries and then calls record_put. */
-int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e);
+int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, uint64_t denominator,
+                   struct err *e);
 int words_get(struct words *w, const struct record *rec, struct err *e);
 
 /* ---- Tokens: ids of a piece of text ---- */

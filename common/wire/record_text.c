@@ -51,6 +51,12 @@ int record_text_quote(struct buf *out, const unsigned char *p, size_t n, size_t 
                : 0;
 }
 
+int record_text_count(struct buf *out, uint64_t count, uint64_t denominator, struct err *e)
+{
+    return buf_printf(out, e, denominator > 1 ? "%llu/%llu" : "%llu", (unsigned long long)count,
+                      (unsigned long long)denominator);
+}
+
 static int put_text(struct buf *out, const char *key, struct str s, struct err *e)
 {
     if (buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e))
@@ -115,6 +121,12 @@ int record_text_rules(struct buf *out, struct str wire, struct err *e)
     return rc;
 }
 
+static int put_ratio(struct buf *out, const char *key, struct ratio v, struct err *e)
+{
+    char text[RATIO_TEXT];
+    return ratio_is_one(v) ? 0 : buf_printf(out, e, "%s%s", key, ratio_text(v, text));
+}
+
 static int put_reading(struct buf *out, struct str encoded, struct err *e)
 {
     struct reading r;
@@ -127,7 +139,8 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
                         : r.form != FORM_TEXT && buf_printf(out, e, " %s", form->name))
         return -1;
     if ((r.id.len && put_text(out, "id", r.id, e)) ||
-        (form->has_field && buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])))
+        (form->has_field && buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])) ||
+        put_ratio(out, " weight=", r.weight, e))
         return -1;
     return 0;
 }
@@ -187,7 +200,7 @@ static int put_long(struct record_text *v, struct buf *out, const struct words *
     if (w->kind == WORDS_FIRST) {
         v->long_left = get_varint(&c);
         memcpy(v->long_batch, w->in.batch, ID_LEN);
-        if (buf_printf(out, e, "%llu\t", (unsigned long long)get_varint(&c)))
+        if (record_text_count(out, get_varint(&c), w->denominator, e) || buf_put_byte(out, '\t', e))
             return -1;
     }
     if (c.bad || cursor_left(&c) > v->long_left)
@@ -224,7 +237,7 @@ static int put_words(struct record_text *v, struct buf *out, const struct record
         const struct pretoken word = pretoken_get(&c);
         if (c.bad)
             return payload_damaged(e, "words");
-        if (buf_printf(out, e, "%llu\t", (unsigned long long)word.count) ||
+        if (record_text_count(out, word.count, w.denominator, e) || buf_put_byte(out, '\t', e) ||
             record_text_escape(out, word.p, word.len, e) || buf_put_byte(out, '\n', e))
             return -1;
     }
@@ -271,10 +284,22 @@ static int put_tokens(struct buf *out, const struct record *rec, struct err *e)
     return t.ids.len ? buf_put_byte(out, '\n', e) : 0;
 }
 
+/* The weight of a run, and those of its sources with the bytes that are covered. */
+static int put_weights(struct buf *out, const struct commit_run *r, struct err *e)
+{
+    int rc = put_ratio(out, " weight=", r->weight, e);
+    for (size_t i = 0; i < r->n_sources && rc == 0; i++)
+        rc = put_ratio(out, i ? "," : " source-weights=", r->sources[i].weight, e) ||
+                     buf_printf(out, e, ":%llu", (unsigned long long)r->sources[i].bytes)
+                 ? -1
+                 : 0;
+    return rc;
+}
+
 static int put_run(struct buf *out, const struct commit_run *r, struct err *e)
 {
     if (buf_put_str(out, "#  run", e) || put_id(out, "id", r->run, e) || put_number(out, "bytes", r->total, e) ||
-        (r->skipped && put_number(out, "skipped-lines", r->skipped, e)) ||
+        (r->skipped && put_number(out, "skipped-lines", r->skipped, e)) || put_weights(out, r, e) ||
         buf_put_str(out, r->whole ? " complete" : " ranges=", e))
         return -1;
     for (size_t i = 0; i < r->n_ranges; i++) {
@@ -326,7 +351,8 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
     bool tokens = k->kind == RECORD_TOKENS;
     if (record_text_rules(out, k->rules, e) ||
         put_number(out, tokens ? "tokens-records" : "words-records", k->n_records, e) ||
-        put_number(out, tokens ? "ids" : "pretokens", k->n_items, e) ||
+        buf_printf(out, e, " %s=", tokens ? "ids" : "pretokens") ||
+        record_text_count(out, k->n_items, k->denominator, e) ||
         (k->text != commit_covered(k) && put_number(out, "text", k->text, e)) || buf_put_byte(out, '\n', e))
         return -1;
     for (size_t i = 0; i < k->n_runs; i++) {

@@ -30,4 +30,8 @@ int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct
  * the quotes. Only the first `most` bytes are read. */
 int record_text_quote(struct buf *out, const unsigned char *p, size_t n, size_t most, struct err *e);
 
+/* Appends a count: an integer or, with a denominator, a fraction that is not reduced, so that sort -n compares the
+ * counts of a sum. */
+int record_text_count(struct buf *out, uint64_t count, uint64_t denominator, struct err *e);
+
 #endif

@@ -49,6 +49,19 @@ static int check_sum(struct ledger *l, bool partial, struct err *e)
                    err_text(e, why));
 }
 
+/* Checks that the words have the denominator of the end of their sum. */
+static int check_denominator(const struct sum_reader *r, struct err *e)
+{
+    return !r->stores.denominator || r->stores.denominator == r->ledger.denominator
+               ? 0
+               : err_set(e, EX_DATAERR, "a sum whose counts have another denominator than its end says; make it again");
+}
+
+uint64_t sum_reader_denominator(const struct sum_reader *r)
+{
+    return r->stores.denominator ? r->stores.denominator : 1;
+}
+
 int sum_reader_read(struct sum_reader *r, char *const *files, size_t n, bool partial, struct rules *rules,
                     struct err *e)
 {
@@ -56,7 +69,8 @@ int sum_reader_read(struct sum_reader *r, char *const *files, size_t n, bool par
         if (record_each_of(files[i], put_record, r, e))
             return -1;
     }
-    if (check_sum(&r->ledger, partial, e) || rules_get(rules, buf_str(&r->ledger.coverage.rules), e))
+    if (check_sum(&r->ledger, partial, e) || check_denominator(r, e) ||
+        rules_get(rules, buf_str(&r->ledger.coverage.rules), e))
         return -1;
     return 0;
 }

@@ -20,6 +20,10 @@ struct sum_reader {
 void sum_reader_init(struct sum_reader *r, batch_store_consume *consume, void *ctx);
 void sum_reader_free(struct sum_reader *r); /* a zeroed one is fine */
 
+/* The common denominator of the counts, which is 1 unless the sum has weights that are fractions. Valid from the first
+ * call of `consume` on. */
+uint64_t sum_reader_denominator(const struct sum_reader *r);
+
 /* Reads n files, which together contain one sum, and sets *rules (to be freed) to those of the sum; strings are
  * borrowed until sum_reader_free. partial: the sum may be incomplete, as with the option --partial, which messages
  * mention. -1: an error of `consume`, or of reading; EX_DATAERR: damaged records, or several sums; EX_TEMPFAIL: no sum,

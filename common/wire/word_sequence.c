@@ -36,6 +36,10 @@ int word_sequence_put(struct word_sequence *s, const struct record *rec, struct 
         return -1;
     if (w.in.seq != s->n_records || word_sequence_is_open(s) != (w.kind == WORDS_MORE))
         return damaged(e);
+    if (w.kind != WORDS_MORE && s->n_records && w.denominator != s->denominator)
+        return damaged(e);
+    if (s->n_records == 0)
+        s->denominator = w.denominator;
     s->n_records++;
     s->in = cursor_over(NULL, 0);
     if (w.kind != WORDS_MORE && s->long_one.cap > KEPT)

@@ -13,7 +13,8 @@
 
 struct word_sequence { /* zeroed: before the first record */
     uint64_t n_records;
-    struct cursor in; /* the remaining pretokens of the record put last; borrowed from it */
+    uint64_t denominator; /* of all counts, from the first record on */
+    struct cursor in;     /* the remaining pretokens of the record put last; borrowed from it */
     struct buf long_one;
     uint64_t long_len, long_count; /* of the long pretoken being assembled; long_len 0: none */
 };

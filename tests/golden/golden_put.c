@@ -106,6 +106,14 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
     out.len = 0;
     must(chunk_put_record(&out, &json, &e));
     print_record("lines-by-value", &out);
+    struct buf weighed = {0};
+    must(reading_put(&weighed, &(struct reading){.weight = {2, 3}}, &e));
+    text.reading = bytes_of(&weighed);
+    out.len = 0;
+    must(chunk_put_record(&out, &text, &e));
+    print_record("weight-by-value", &out);
+    text.reading = bytes_of(plain);
+    buf_free(&weighed);
     struct str regex[] = {str_of("\\s"), str_of("\\d")};
     struct rules with_prefix = {
         .regex = regex, .n_regex = 2, .split = {(const unsigned char *)"\x04\x13", 2}, .prefix = str_of(" ")};
@@ -229,21 +237,33 @@ static void put_words(void)
     unsigned char room[64];
     struct batch_place in = {RUN, BATCH, 5};
     struct pretoken the = {(const unsigned char *)" the", 4, 300}, newline = {(const unsigned char *)"\n", 1, 1};
-    must(words_put_head(&out, &in, WORDS_WHOLE, &e));
+    must(words_put_head(&out, &in, WORDS_WHOLE, 1, &e));
     must(buf_put(&out, room, (size_t)(pretoken_put(room, &the) - room), &e));
     must(buf_put(&out, room, (size_t)(pretoken_put(room, &newline) - room), &e));
     print_payload("words", RECORD_WORDS, &out);
     out.len = 0;
     in.seq = 6;
-    must(words_put_head(&out, &in, WORDS_FIRST, &e));
+    must(words_put_head(&out, &in, WORDS_FIRST, 1, &e));
     size_t n = varint_put(room, 6);
     n += varint_put(room + n, 2);
     must(buf_put(&out, room, n, &e) || buf_put_str(&out, "lon", &e));
     print_payload("long-first", RECORD_WORDS, &out);
     out.len = 0;
     in.seq = 7;
-    must(words_put_head(&out, &in, WORDS_MORE, &e) || buf_put_str(&out, "ger", &e));
+    must(words_put_head(&out, &in, WORDS_MORE, 1, &e) || buf_put_str(&out, "ger", &e));
     print_payload("long-more", RECORD_WORDS, &out);
+    out.len = 0;
+    in.seq = 0;
+    must(words_put_head(&out, &in, WORDS_WHOLE, 3, &e));
+    must(buf_put(&out, room, (size_t)(pretoken_put(room, &the) - room), &e));
+    print_payload("words-with-denominator", RECORD_WORDS, &out);
+    out.len = 0;
+    in.seq = 1;
+    must(words_put_head(&out, &in, WORDS_FIRST, 3, &e));
+    n = varint_put(room, 4);
+    n += varint_put(room + n, 5);
+    must(buf_put(&out, room, n, &e) || buf_put_str(&out, "long", &e));
+    print_payload("long-with-denominator", RECORD_WORDS, &out);
     buf_free(&out);
 }
 
@@ -318,6 +338,14 @@ static void put_commits(const struct buf *by_name, const struct buf *plain, cons
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &all, &e) ||
          fragments_put(&out, RECORD_SUMMARY, BATCH, 3, &content, &e));
     print_record("summary", &out);
+    content.len = out.len = 0;
+    static const struct commit_weight of_sources[] = {{{1, 3}, 100}, {{2, 1}, 300}};
+    all.weight = (struct ratio){3, 10};
+    all.sources = of_sources;
+    all.n_sources = 2;
+    must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &all, &e) ||
+         commit_put_weights(&content, &all, 1, &e) || fragments_put(&out, RECORD_SUMMARY, BATCH, 3, &content, &e));
+    print_record("summary-with-weights", &out);
     content.len = out.len = 0;
     k.kind = RECORD_TOKENS;
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||

@@ -3,6 +3,7 @@
 It does not compute checksums: tests move whole records, or make them with record_make (tests/oracle).
 """
 import collections
+import fractions
 import os
 import sys
 
@@ -101,7 +102,7 @@ def run_of(record):
 
 
 def words(stream):
-    """The counts of a stream, added up over all batches."""
+    """The counts of a stream, added up over all batches; fractions if they have a denominator."""
     out, long = collections.Counter(), []
     for record in split(stream):
         if kind(record) != "W":
@@ -109,12 +110,13 @@ def words(stream):
         c = Cursor(payload(record))
         c.id()
         batch, number, how = c.id(), c.n(), c.n()
-        if how == 0:
+        unit = fractions.Fraction(1, c.n()) if how in (3, 4) else 1
+        if how in (0, 3):
             while c.at < len(c.data):
                 word = c.s()
-                out[word] += c.n()
-        elif how == 1:
-            long.append((batch, number, c.n(), c.n(), c.rest()))
+                out[word] += c.n() * unit
+        elif how in (1, 4):
+            long.append((batch, number, c.n(), c.n() * unit, c.rest()))
         else:
             long.append((batch, number, None, None, c.rest()))
     word = b""
@@ -149,18 +151,22 @@ def tokens(record):
     return Tokens(run, batch, number, model, source, begin, end, first, width, ends, ids, marks, tail)
 
 
-def covered(stream):
-    """The ranges that the commits and summaries of a stream cover, and the runs that they declare complete."""
-    parts, out, whole = collections.defaultdict(dict), [], set()
+def ends(stream):
+    """The contents of the commits and summaries of a stream."""
+    parts = collections.defaultdict(dict)
     for record in split(stream):
         if kind(record) in "KS":
             c = Cursor(payload(record))
             batch, _, part, n_parts = c.id(), c.n(), c.n(), c.n()
             parts[batch, n_parts][part] = c.rest()
-    for (_, n_parts), part in parts.items():
-        if len(part) < n_parts:
-            continue
-        c = Cursor(b"".join(part[i] for i in range(n_parts)))
+    return [b"".join(part[i] for i in range(n_parts)) for (_, n_parts), part in parts.items() if len(part) == n_parts]
+
+
+def covered(stream):
+    """The ranges that the commits and summaries of a stream cover, and the runs that they declare complete."""
+    out, whole = [], set()
+    for content in ends(stream):
+        c = Cursor(content)
         c.n(), c.s(), c.n(), c.bytes(8), c.n()
         for _ in range(c.n()):
             run = c.id()
@@ -170,6 +176,29 @@ def covered(stream):
             c.n()
             out += [Range(run, c.n(), c.n(), c.n()) for _ in range(c.n())]
     return out, whole
+
+
+def weights(stream):
+    """{run: (weight, {weight of sources: bytes covered})}, from the extension "weights" of all commits and summaries."""
+    out = {}
+    for content in ends(stream):
+        c, runs = Cursor(content), []
+        c.n(), c.s(), c.n(), c.bytes(8), c.n()
+        for _ in range(c.n()):
+            runs.append(c.id())
+            c.n(), c.n(), c.s(), c.n(), c.n()
+            for _ in range(c.n()):
+                c.n(), c.n(), c.n()
+        while c.at < len(c.data):
+            name, required, value = c.s(), c.n(), Cursor(c.s())
+            if name != b"weights":
+                continue
+            if not required:
+                raise Bad("weights that are not required")
+            for run in runs:
+                weight = fractions.Fraction(value.n(), value.n())
+                out[run] = weight, {fractions.Fraction(value.n(), value.n()): value.n() for _ in range(value.n())}
+    return out
 
 
 def pieces(record):

@@ -929,7 +929,7 @@ static void refusals(void)
 
     fresh(&p, 1 << 20);
     struct buf words = {0}, out = {0};
-    must(!words_put_head(&words, &(struct batch_place){run_id, run_id, 0}, WORDS_WHOLE, &e) &&
+    must(!words_put_head(&words, &(struct batch_place){run_id, run_id, 0}, WORDS_WHOLE, 1, &e) &&
          !record_put(&out, RECORD_WORDS, words.p, words.len, &e) && !record_put(&out, RECORD_CHUNK, "", 0, &e) &&
          !record_put(&out, RECORD_JOURNAL, "", 0, &e));
     add_lines(&out, 0);
