@@ -12,6 +12,7 @@
 #include "base/sys/buf.h"
 #include "count/summing.h"
 #include "usage/sum_usage.h"
+#include "usage/weight_option.h"
 #include "wire/batch.h"
 #include "wire/failure.h"
 #include "wire/record.h"
@@ -42,11 +43,13 @@ static void show_progress(void *ctx)
 }
 
 /* Adds all records of an input. */
-static int read_input(struct summer *s, const char *path, struct err *e)
+static int read_input(struct summer *s, int i, struct err *e)
 {
+    const char *path = s->opt.files[i];
+    const struct ratio weight = weight_option_of(&s->opt.weights, i);
     struct record_reader r;
     struct ledger_state before = ledger_now(&s->sum.ledger);
-    if (record_reader_open(&r, path, e) || summing_add(&s->sum, &r, path, show_progress, s, e))
+    if (record_reader_open(&r, path, e) || summing_add(&s->sum, &r, path, weight, show_progress, s, e))
         return -1;
     if (ledger_all_again(&s->sum.ledger, &before)) {
         s->again = s->n_again ? s->again : fd_name(path);
@@ -81,6 +84,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     uint64_t n_runs;
     const struct coverage *c = &s->sum.ledger.coverage;
     batch_begin(&s->batch, RECORD_WORDS, 1, "standard output", coverage_only_run(c));
+    s->batch.denominator = s->sum.ledger.denominator;
     s->out.len = 0;
     progress_part(&s->progress, "writing the sum", "");
     int rc = summing_each(&s->sum, write_word, s, e) || coverage_put_runs(c, &runs, &n_runs, e) ||
@@ -163,7 +167,7 @@ static int run(void *ctx, struct err *e)
     if (summing_init(&s->sum, s->opt.memory, s->opt.temp, e))
         return -1;
     for (int i = 0; i < s->opt.n_files; i++) {
-        if (read_input(s, s->opt.files[i], e))
+        if (read_input(s, i, e))
             return -1;
     }
     progress_end(&s->progress);

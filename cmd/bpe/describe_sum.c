@@ -23,7 +23,7 @@ int describe_add_sum(struct describe *d, struct input *in, const struct buf *fir
     }
     if (rc)
         record_reader_close(&reader);
-    return rc ? -1 : summing_add(&d->summing, &reader, path, NULL, NULL, e);
+    return rc ? -1 : summing_add(&d->summing, &reader, path, (struct ratio){0}, NULL, NULL, e);
 }
 
 /* ---- The rules ---- */
@@ -131,6 +131,11 @@ int describe_end_sums(struct describe *d, struct err *e)
     const struct coverage *c = &d->summing.ledger.coverage;
     if (check_complete(d, e) || check_all(d, e))
         return -1;
+    if (coverage_has_weights(c))
+        return err_set(e, EX_DATAERR,
+                       "%s has weights, so it does not show how often tokens occur in the text; describe "
+                       "the sums from which it was made",
+                       d->sum);
     d->text = c->text;
     d->files = c->covered;
     for (size_t i = 0; i < d->n_models; i++)

@@ -35,12 +35,13 @@ enum { PROCESS_MEMORY_MIN = 16 << 20 };
 
 /* Items are FILEs, and after them the sums, level by level. */
 struct item {
-    char name[64];   /* of a sum: the path of its file; empty until it is made */
-    const char *use; /* the file to read: name, or that of its only neighbor; NULL: not ready */
-    int fd;          /* of a sum's file; -1: none */
-    size_t first, n; /* of a sum: the neighbors that it adds up */
-    size_t parent;   /* the sum that adds it up; 0: none */
-    size_t missing;  /* number of neighbors that are not ready */
+    char name[64];      /* of a sum: the path of its file; empty until it is made */
+    const char *use;    /* the file to read: name, or that of its only neighbor; NULL: not ready */
+    const char *weight; /* of `use`, as the user wrote it; NULL: none */
+    int fd;             /* of a sum's file; -1: none */
+    size_t first, n;    /* of a sum: the neighbors that it adds up */
+    size_t parent;      /* the sum that adds it up; 0: none */
+    size_t missing;     /* number of neighbors that are not ready */
 };
 
 static struct sum_tree {
@@ -68,7 +69,8 @@ static int plan(struct err *e)
     if (!self.items)
         return err_mem(e, "a tree", max * sizeof *self.items);
     for (size_t i = 0; i < n; i++)
-        self.items[i] = (struct item){.use = self.files[i], .fd = -1};
+        self.items[i] =
+            (struct item){.use = self.files[i], .weight = option_placed_of(&self.common.weights, (int)i), .fd = -1};
     self.n_items = n;
     while (n > self.fan_in) {
         size_t groups = (n + self.fan_in - 1) / self.fan_in;
@@ -96,6 +98,7 @@ static void is_there(size_t i)
         return;
     if (sum->n == 1) {
         sum->use = self.items[i].use;
+        sum->weight = self.items[i].weight;
         sum->fd = self.items[i].fd;
         self.items[i].fd = -1;
         is_there(parent);
@@ -124,6 +127,7 @@ static int start(struct job *j, size_t first, size_t n, const struct option_word
                  int group, struct err *e)
 {
     struct command_line l = {0};
+    struct command_weights weights = {.ended = self.common.weights.n == 0};
     char limit[40];
     const struct job_start how = {
         .in = -1, .out = out, .group = group, .writes = options && self.path ? self.path : NULL};
@@ -131,11 +135,11 @@ static int start(struct job *j, size_t first, size_t n, const struct option_word
     int rc =
         command_line_add(&l, e, "bpe-sum") ||
                 (options ? command_line_options(&l, options, e) : command_line_add(&l, e, "--partial", "--quiet")) ||
-                command_line_add(&l, e, limit, "--temp", self.temp, "--")
+                command_line_add(&l, e, limit, "--temp", self.temp, weights.ended ? "--" : NULL)
             ? -1
             : 0;
     for (size_t i = first; i < first + n && rc == 0; i++)
-        rc = command_line_add(&l, e, self.items[i].use);
+        rc = command_line_weighed(&l, &weights, self.items[i].weight, self.items[i].use, e);
     rc = rc || command_line_start(j, &how, &l, e) ? -1 : 0;
     command_line_free(&l);
     return rc;
@@ -298,7 +302,8 @@ static int check(struct err *e)
     const struct source_options none = {0};
     if (self.n_files == 0)
         return err_set(e, EX_USAGE, "missing FILE; see --help");
-    if (command_options_check(&self.common, &none, false, self.n_files, e) || check_fan_in(e) ||
+    if (command_options_check(&self.common, &none, false, self.n_files, e) ||
+        command_weigh(&self.common, self.files, self.n_files, e) || check_fan_in(e) ||
         command_check(&programs[0], self.files, self.n_files, e))
         return -1;
     if (self.has_memory && self.memory == 0)
@@ -311,6 +316,7 @@ static int check(struct err *e)
 }
 
 static const struct option_row rows[] = {
+    COMMAND_WEIGHT(struct sum_tree, common),
     COMMAND_JOBS(struct sum_tree, common, "add up"),
     {'k', "fan-in", "FAN_IN", "files or sums that a process adds up (default: FILEs divided by JOBS,\nat least 4)",
      OPTION_TO(TEXT, struct sum_tree, fan_in_text)},

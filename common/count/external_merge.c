@@ -6,6 +6,7 @@
 
 #include "base/sys/bytes.h"
 #include "count/sorted_table.h"
+#include "wire/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,8 @@ struct tournament {
     struct sorted_input *from;
     struct pretoken *now; /* borrowed from the inputs, */
     struct head *head;    /* and its head */
+    struct ratio *by;     /* by which its counts are multiplied; NULL: all by 1 */
+    uint64_t denominator; /* of the sums */
     size_t *node;         /* node[0]: the winner; node[1 .. n): losers. Input i is below node (n + i) / 2 */
 };
 
@@ -62,7 +65,7 @@ struct group {
 
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory)
 {
-    *r = (struct external_merge){.fan_in = memory / (2 * BLOCK)};
+    *r = (struct external_merge){.fan_in = memory / (2 * BLOCK), .denominator = 1};
     long files = sysconf(_SC_OPEN_MAX); /* -1: no limit */
     if (r->fan_in > FAN_IN_MAX)
         r->fan_in = FAN_IN_MAX;
@@ -165,6 +168,8 @@ static inline struct head head_of(const struct pretoken *w)
 static int advance(struct tournament *t, size_t i, struct err *e)
 {
     int rc = t->from[i].next(t->from[i].self, &t->now[i], e);
+    if (rc > 0 && t->by && ledger_scale(&t->now[i].count, t->by[i], t->denominator, e))
+        rc = -1;
     t->head[i] = rc > 0 ? head_of(&t->now[i]) : (struct head){UINT64_MAX, UINT64_MAX, NONE_LEFT};
     return rc < 0 ? -1 : 0;
 }
@@ -204,8 +209,11 @@ static size_t play(struct tournament *t, size_t at)
 
 static int tournament_init(struct tournament *t, size_t n, struct err *e)
 {
-    *t = (struct tournament){n, calloc(n, sizeof *t->from), calloc(n, sizeof *t->now), calloc(n, sizeof *t->head),
-                             calloc(n, sizeof *t->node)};
+    *t = (struct tournament){.n = n,
+                             .from = calloc(n, sizeof *t->from),
+                             .now = calloc(n, sizeof *t->now),
+                             .head = calloc(n, sizeof *t->head),
+                             .node = calloc(n, sizeof *t->node)};
     return t->from && t->now && t->head && t->node ? 0 : err_mem(e, "merging", n * sizeof *t->from);
 }
 
@@ -219,6 +227,26 @@ static void tournament_free(struct tournament *t)
     free(t->now);
     free(t->head);
     free(t->node);
+    free(t->by);
+}
+
+/* Sets the factor of each input with which its counts have the common denominator. */
+static int tournament_scale(struct tournament *t, uint64_t denominator, struct err *e)
+{
+    bool any = denominator > 1;
+    for (size_t i = 0; i < t->n; i++)
+        any |= !ratio_is_one(t->from[i].worth);
+    if (!any)
+        return 0;
+    t->denominator = denominator;
+    t->by = calloc(t->n, sizeof *t->by);
+    if (!t->by)
+        return err_mem(e, "merging", t->n * sizeof *t->by);
+    for (size_t i = 0; i < t->n; i++) {
+        if (!ratio_multiply(t->from[i].worth, (struct ratio){denominator, 1}, &t->by[i]))
+            return commit_no_denominator(e);
+    }
+    return 0;
 }
 
 /* Opens the inputs and finds the first pretoken. */
@@ -267,7 +295,7 @@ static int merge_all(struct tournament *t, int (*consume)(void *, const struct p
 }
 
 /* Merges a group and a sorted table. */
-static int merge(const struct group *g, struct sorted_table *table,
+static int merge(const struct group *g, struct sorted_table *table, uint64_t denominator,
                  int (*consume)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
 {
     struct tournament t;
@@ -276,14 +304,15 @@ static int merge(const struct group *g, struct sorted_table *table,
     if (rc == 0 && !reader)
         rc = err_mem(e, "merging", (g->n + 1) * sizeof *reader);
     if (rc == 0) {
-        t.from[0] = (struct sorted_input){NULL, table_source_next, NULL, table};
+        t.from[0] = (struct sorted_input){NULL, table_source_next, NULL, table, {1, denominator}};
         for (size_t i = 0; i < g->n; i++) {
             reader[i] = (struct segment_reader){.spill = g->spill, .segment = &g->segment[i]};
-            t.from[1 + i] = (struct sorted_input){NULL, segment_next, segment_close, &reader[i]};
+            t.from[1 + i] =
+                (struct sorted_input){NULL, segment_next, segment_close, &reader[i], {1, g->segment[i].denominator}};
         }
         for (size_t i = 0; i < g->n_inputs; i++)
             t.from[1 + g->n + i] = g->input[i];
-        rc = merge_all(&t, consume, ctx, e);
+        rc = tournament_scale(&t, denominator, e) || merge_all(&t, consume, ctx, e) ? -1 : 0;
     }
     tournament_free(&t);
     free(reader);
@@ -293,11 +322,11 @@ static int merge(const struct group *g, struct sorted_table *table,
 /* Adds one more segment to r, merged from a group and a sorted table. */
 static int add_segment(struct external_merge *r, const struct group *g, struct sorted_table *table, struct err *e)
 {
-    struct segment new = {0};
+    struct segment new = {.denominator = r->denominator};
     struct segment_writer w = {.spill = &r->spill, .segment = &new};
     int rc = array_grow(&r->segment, &r->cap, r->n + 1, sizeof *r->segment, "the sorted segments", e);
     if (rc == 0)
-        rc = merge(g, table, write_pretoken, &w, e) || flush_block(&w, e) ? -1 : 0;
+        rc = merge(g, table, r->denominator, write_pretoken, &w, e) || flush_block(&w, e) ? -1 : 0;
     buf_free(&w.block);
     if (rc)
         free(new.block);
@@ -322,6 +351,14 @@ int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t m
         return 0;
     if (external_merge_spill(r, t, e) || table_clear(t, e))
         return -1;
+    return 0;
+}
+
+int external_merge_divide(struct external_merge *r, struct table *t, uint64_t denominator, struct err *e)
+{
+    if (denominator != r->denominator && table_n(t) && (external_merge_spill(r, t, e) || table_clear(t, e)))
+        return -1;
+    r->denominator = denominator;
     return 0;
 }
 
@@ -351,7 +388,7 @@ static int merge_inputs(struct external_merge *r, struct err *e)
 /* Merges groups of segments into longer ones in a new file, so that the space of the old file can be freed. */
 static int pass(struct external_merge *r, struct err *e)
 {
-    struct external_merge next = {.fan_in = r->fan_in, .n_spilled = r->n_spilled};
+    struct external_merge next = {.fan_in = r->fan_in, .denominator = r->denominator, .n_spilled = r->n_spilled};
     struct sorted_table none = {0};
     spill_init(&next.spill, r->spill.dir);
     int rc = 0;
@@ -380,7 +417,7 @@ int external_merge_merge(struct external_merge *r, struct table *t,
     sorted_table_init(&sorted, t);
     const struct group all = {&r->spill, r->segment, r->n, r->input, r->n_inputs};
     if (r->n + r->n_inputs)
-        return merge(&all, &sorted, consume, ctx, e);
+        return merge(&all, &sorted, r->denominator, consume, ctx, e);
     for (struct pretoken w; sorted_table_next(&sorted, &w);) {
         if (consume(ctx, &w, e))
             return -1;

@@ -9,6 +9,7 @@
 #define BPE_COUNT_EXTERNAL_MERGE_H
 
 #include "base/io/spill.h"
+#include "base/sys/ratio.h"
 #include "count/table.h"
 
 #include <stddef.h>
@@ -24,12 +25,14 @@ struct sorted_input {
     int (*next)(void *self, struct pretoken *w, struct err *e);
     /* Releases what open acquired; also called if open failed, or was not called. NULL: nothing. */
     void (*close)(void *self);
-    void *self; /* borrowed */
+    void *self;         /* borrowed */
+    struct ratio worth; /* of a count of 1; zeroed: 1 */
 };
 
 struct segment {               /* a sorted sequence of pretokens on disk */
     struct spill_block *block; /* owned */
     size_t n, cap;
+    uint64_t denominator; /* of its counts */
 };
 
 struct external_merge {
@@ -38,8 +41,9 @@ struct external_merge {
     size_t n, cap;
     struct sorted_input *input; /* owned array */
     size_t n_inputs, cap_inputs;
-    size_t fan_in;      /* segments and inputs merged at a time */
-    uint64_t n_spilled; /* segments ever written, for reports */
+    size_t fan_in;        /* segments and inputs merged at a time */
+    uint64_t denominator; /* of the counts in the table, and of the merged counts; see external_merge_divide */
+    uint64_t n_spilled;   /* segments ever written, for reports */
 };
 
 /* dir: as for spill_init. memory: the bytes that merging may use, approximately; an input takes up to 128 KiB, and at
@@ -52,6 +56,10 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
 
 /* The same, and clears the table, if it takes more than `max` bytes. */
 int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e);
+
+/* Sets the denominator, which is 1 at first, to a multiple of it. If the table has counts, they are written as a
+ * segment, and the table is cleared. At the end, all counts of all inputs must be multiples of 1 / denominator. */
+int external_merge_divide(struct external_merge *r, struct table *t, uint64_t denominator, struct err *e);
 
 /* Adds an input (copied; its self is borrowed), which external_merge_merge will open and read once. */
 int external_merge_add(struct external_merge *r, const struct sorted_input *input, struct err *e);

@@ -111,5 +111,5 @@ static int next_word(void *self, struct pretoken *w, struct err *e)
 struct sorted_input sorted_extent_source(struct sorted_extent *x)
 {
     x->fd = -1;
-    return (struct sorted_input){open_extent, next_word, close_extent, x};
+    return (struct sorted_input){.open = open_extent, .next = next_word, .close = close_extent, .self = x};
 }

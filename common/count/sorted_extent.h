@@ -13,6 +13,7 @@ struct sorted_extent {
     const char *path;             /* borrowed */
     uint64_t begin, end;          /* bytes [begin, end) of the file */
     uint64_t n_records, checksum; /* the sum of their checksums, modulo 2^64 */
+    uint64_t denominator;         /* of the counts */
     /* While it is read, by sorted_extent_source: */
     int fd;
     uint64_t at, sum_read;    /* the file offset of the next read; the sum of the checksums so far */

@@ -109,6 +109,7 @@ static int extend(const struct sorted_sums *s, struct open_sum *b, const struct 
         return 0;
     b->extent.end = b->at;
     b->extent.n_records = b->words.n_records;
+    b->extent.denominator = b->words.denominator;
     b->extent.checksum = b->checksum;
     return 1;
 }
@@ -142,13 +143,19 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
 {
     struct sorted_sums *s = ctx;
     struct open_sum *b = state;
+    if (!ratio_multiply(k->weight, (struct ratio){1, k->denominator}, &s->worth))
+        return commit_no_denominator(e);
+    if (b->extent.end && b->extent.denominator != k->denominator)
+        return err_set(e, EX_DATAERR,
+                       "a batch whose counts do not have the denominator of its end (commit or summary)");
     if (b->extent.end) {
         struct kept_extent *kept = malloc(sizeof *kept);
         if (!kept)
             return err_mem(e, "a sorted sum", sizeof *kept);
         *kept = (struct kept_extent){b->extent, s->kept};
         s->kept = kept;
-        const struct sorted_input source = sorted_extent_source(&kept->extent);
+        struct sorted_input source = sorted_extent_source(&kept->extent);
+        source.worth = s->worth;
         if (external_merge_add(s->merge, &source, e))
             return -1;
     }

@@ -24,6 +24,7 @@ struct sorted_sums {
     const char *path;
     struct kept_extent *kept; /* list of the extents of batches that count, which `merge` reads */
     uint64_t min;             /* smallest extent, in bytes */
+    struct ratio worth;       /* of a count of 1, while the words of a batch are consumed */
 };
 
 /* memory: the bytes that the stores may use, approximately. */

@@ -1,10 +1,27 @@
 /* summing.c - see summing.h. */
 #include "count/summing.h"
 
+/* Adds pretokens to the table, with their counts multiplied. */
+static int add_scaled(struct summing *s, const struct pretoken *w, size_t n, struct ratio by, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct pretoken scaled = w[i];
+        if (ledger_scale(&scaled.count, by, s->ledger.denominator, e) || table_add(&s->table, &scaled, 1, e))
+            return -1;
+    }
+    return 0;
+}
+
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct summing *s = ctx;
-    if (table_add(&s->table, w, n, e) || external_merge_relieve(&s->merge, &s->table, s->memory / 2, e))
+    const uint64_t denominator = s->ledger.denominator;
+    struct ratio by;
+    if (!ratio_multiply(s->sums.worth, (struct ratio){denominator, 1}, &by))
+        return commit_no_denominator(e);
+    if (external_merge_divide(&s->merge, &s->table, denominator, e) ||
+        (ratio_is_one(by) ? table_add(&s->table, w, n, e) : add_scaled(s, w, n, by, e)) ||
+        external_merge_relieve(&s->merge, &s->table, s->memory / 2, e))
         return -1;
     return 0;
 }
@@ -53,10 +70,11 @@ static int add_record(void *ctx, const struct record *rec, const char *stream, s
     return 0;
 }
 
-int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
-                struct err *e)
+int summing_add(struct summing *s, struct record_reader *in, const char *path, struct ratio weight,
+                void (*seen)(void *ctx), void *ctx, struct err *e)
 {
     struct adding a = {s, seen, ctx};
+    s->ledger.weight = weight;
     s->sums.path = input_is_plain_file(in->in) ? path : NULL;
     int rc = record_each(in, add_record, &a, e);
     record_reader_close(in);
@@ -71,5 +89,8 @@ bool summing_is_empty(const struct summing *s)
 int summing_each(struct summing *s, int (*each)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e)
 {
-    return external_merge_merge(&s->merge, &s->table, each, ctx, e);
+    return external_merge_divide(&s->merge, &s->table, s->ledger.denominator, e) ||
+                   external_merge_merge(&s->merge, &s->table, each, ctx, e)
+               ? -1
+               : 0;
 }

@@ -31,15 +31,15 @@ struct summing {
 int summing_init(struct summing *s, uint64_t memory, const char *temp, struct err *e);
 void summing_free(struct summing *s);
 
-/* Adds all records of an input (*taken*). path: its name, borrowed until summing_free. Calls `seen`, which may be NULL,
- * after each. */
-int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
-                struct err *e);
+/* Adds all records of an input (*taken*), with their counts multiplied by a weight. path: its name, borrowed until
+ * summing_free. Calls `seen`, which may be NULL, after each. */
+int summing_add(struct summing *s, struct record_reader *in, const char *path, struct ratio weight,
+                void (*seen)(void *ctx), void *ctx, struct err *e);
 
 /* Whether nothing was added; also false if it would take reading a sum to find out. */
 bool summing_is_empty(const struct summing *s);
 
-/* After all input: like external_merge_merge. */
+/* After all input: like external_merge_merge. The counts are multiples of 1 / ledger.denominator. */
 int summing_each(struct summing *s, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e);
 

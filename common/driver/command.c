@@ -93,6 +93,7 @@ int command_main(const struct command *c, int argc, char **argv)
         option_words_free(&c->programs[i].words);
         options_free(c->programs[i].usage->options, c->programs[i].options);
     }
+    options_free(c->options, c->to);
     return status;
 }
 
@@ -238,6 +239,48 @@ void command_mix(struct command_options *o, const struct source_options *text, c
         n += is_named_parquet(files[i]);
     o->mixed = o->parquet && source_options_form(text) != FORM_TEXT && !text->files_from && !text->files0_from &&
                n > 0; /* also if all FILEs are Parquet, as a shell pattern may have matched no others */
+}
+
+int command_weigh(struct command_options *o, char **files, int n_files, struct err *e)
+{
+    o->weighed = files;
+    o->n_weighed = n_files;
+    return weight_option_check(&o->weights, n_files > 0, n_files, e);
+}
+
+const char *command_weight(const struct command_options *o, const char *file, int *at)
+{
+    while (*at < o->n_weighed && o->weighed[*at] != file)
+        ++*at;
+    return option_placed_of(&o->weights, *at);
+}
+
+int command_line_weighed(struct command_line *l, struct command_weights *w, const char *weight, const char *file,
+                         struct err *e)
+{
+    bool differs = weight ? !w->now || strcmp(weight, w->now) != 0 : w->now != NULL;
+    if (differs && (add_word(l, "--weight", e) || add_word(l, weight ? weight : "1", e)))
+        return -1;
+    w->now = weight;
+    if (file && file[0] == '-' && file[1] && !w->ended) { /* the user has put -- before it, and so no weight after it */
+        w->ended = true;
+        if (add_word(l, "--", e))
+            return -1;
+    }
+    return file ? add_word(l, file, e) : 0;
+}
+
+int command_line_texts(struct command_line *l, const struct command_options *o, char **files, int n, struct err *e)
+{
+    struct command_weights w = {0};
+    int at = 0, rc = 0;
+    if (!o || !o->weights.n)
+        return command_line_files(l, files, n, e);
+    if (n == 0)
+        return command_line_weighed(l, &w, option_placed_of(&o->weights, 0), NULL, e);
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = command_line_weighed(l, &w, command_weight(o, files[i], &at), files[i], e);
+    return rc;
 }
 
 bool command_is_parquet(const struct command_options *o, const char *file)

@@ -17,6 +17,7 @@
 #include "driver/job.h"
 #include "driver/monitoring.h"
 #include "driver/watch.h"
+#include "usage/weight_option.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,6 +97,9 @@ struct command_options {
     unsigned nul_bytes, null_rows; /* indices in command_nul_bytes, command_null_rows */
     bool has_nul_bytes, has_null_rows;
     const char *progress, *monitor; /* the arguments of these options; NULL: none */
+    struct option_placed weights;   /* --weight */
+    char **weighed;                 /* the FILEs of the command line, to which the weights belong; borrowed */
+    int n_weighed;
 };
 
 /* Option rows for the field o, a struct command_options, of the struct `owner`. */
@@ -117,6 +121,8 @@ struct command_options {
     {0, "progress", "SECONDS", "print a line of progress every SECONDS; json[,SECONDS]: as JSON", \
      OPTION_TO(TEXT, owner, o.progress), .words = watch_words, .check = watch_option}, \
     MONITORING_OPTION(owner, o.monitor)
+#define COMMAND_WEIGHT(owner, o) WEIGHT_OPTION(owner, o.weights)
+#define COMMAND_NO_WEIGHT(why) {0, "weight", "WEIGHT", "--weight: " why, .kind = OPTION_REFUSED}
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
 #define COMMAND_NO_DEALT {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED} /* only for commands */
 #define COMMAND_NO_INNER COMMAND_NO_DEALT, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
@@ -141,6 +147,25 @@ int command_options_check(struct command_options *o, const struct source_options
 /* Allows --parquet together with an option for another input format, for a command that reads both: FILEs whose names
  * end in .parquet are Parquet, and all others have the other format. Call before command_options_check. */
 void command_mix(struct command_options *o, const struct source_options *text, char **files, int n_files);
+
+/* Sets the FILEs to which the weights belong. -1: usage error. */
+int command_weigh(struct command_options *o, char **files, int n_files, struct err *e);
+
+/* The weight of a FILE, as the user wrote it; NULL: none. Start with *at = 0, and ask for FILEs (the same pointers as
+ * for command_weigh) in their order. */
+const char *command_weight(const struct command_options *o, const char *file, int *at);
+
+/* Adds FILEs, and before those with another weight than the one before, --weight. Start with a zeroed struct. */
+struct command_weights {
+    const char *now;
+    bool ended; /* `--` was added */
+};
+int command_line_weighed(struct command_line *l, struct command_weights *w, const char *weight, const char *file,
+                         struct err *e);
+
+/* Adds n of the FILEs, in their order, with their weights; n 0: the weight of standard input, or of a list of files. If
+ * there are no weights, the same as command_line_files. */
+int command_line_texts(struct command_line *l, const struct command_options *o, char **files, int n, struct err *e);
 
 /* Whether this FILE is Parquet. */
 bool command_is_parquet(const struct command_options *o, const char *file);

@@ -2,6 +2,7 @@
 #include "usage/sum_usage.h"
 
 #include "base/sys/memory.h"
+#include "usage/weight_option.h"
 
 static void init(void *options)
 {
@@ -9,7 +10,14 @@ static void init(void *options)
     o->memory = memory_limit() / 2;
 }
 
+static int check(void *options, struct err *e)
+{
+    const struct sum_options *o = options;
+    return weight_option_check(&o->weights, o->files != usage_no_files, o->n_files, e);
+}
+
 static const struct option_row rows[] = {
+    WEIGHT_OPTION(struct sum_options, weights),
     {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct sum_options, memory)},
     {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
@@ -25,9 +33,11 @@ static const struct option_row rows[] = {
 
 const struct usage sum_usage = {
     .name = "bpe-sum",
-    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [-q] [FILE...]",
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [-q]\n"
+                "[[--weight=WEIGHT] FILE...]...",
     .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
     .options = rows,
     USAGE_FILES(struct sum_options, files, n_files),
     .init = init,
+    .check = check,
 };

@@ -8,6 +8,7 @@ struct sum_options {
     uint64_t memory;
     const char *temp, *missing;
     bool partial, quiet;
+    struct option_placed weights;
     char **files;
     int n_files;
 };

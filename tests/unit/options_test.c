@@ -219,6 +219,34 @@ static void test_forms(void)
     tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"), "  with different abbreviations");
 }
 
+static void test_placed(void)
+{
+    static struct {
+        struct option_placed at;
+        bool flag;
+    } to;
+    static const struct option_row placed_rows[] = {{0, "at", "X", "", .kind = OPTION_PLACED}, {0}};
+    char line[][8] = {"x", "a", "--at=1", "b", "--at", "2", "--at=3", "c", "-", "--at=4", "--", "--at=5"};
+    char *words[13] = {NULL};
+    struct option_words none = {0};
+    const struct option_set set = {.rows = placed_rows, .to = &to, .words = &none};
+    int begin;
+    for (size_t i = 0; i < 12; i++)
+        words[i] = line[i];
+    tap_ok(options_parse(&set, 1, 12, words, &begin, &e) == OPTIONS_RUN && 12 - begin == 5 && to.at.n == 4,
+           "options with a place");
+    const char *const want[] = {NULL, "1", "3", "3", "4"};
+    size_t wrong_places = 0;
+    for (int i = 0; i < 5; i++) {
+        const char *text = option_placed_of(&to.at, i);
+        wrong_places += want[i] ? !text || !is(text, want[i]) : text != NULL;
+    }
+    tap_ok(!wrong_places, "  apply to the FILEs after them, up to the next; before the first, none does");
+    tap_ok(none.n == 0, "  and are not among the words for other programs, where they would have no place");
+    options_free(placed_rows, &to);
+    tap_ok(!to.at.at && to.at.n == 0, "  and are freed");
+}
+
 static void test_wrong(void)
 {
     wrong("-Z", "unknown option -Z; see --help");
@@ -484,6 +512,7 @@ int main(void)
     test_kinds();
     test_data();
     test_forms();
+    test_placed();
     test_wrong();
     test_help();
     test_sets();

@@ -197,7 +197,7 @@ static void test_inputs(size_t memory, size_t n_lists, int n_segments, const cha
     expect.n = 0;
     for (size_t i = 0; !failed && i < n_lists; i++) {
         list_fill(&list[i]);
-        failed = external_merge_add(&r, &(struct sorted_input){list_open, list_next, list_close, &list[i]}, &e);
+        failed = external_merge_add(&r, &(struct sorted_input){list_open, list_next, list_close, &list[i], {0}}, &e);
     }
     for (int i = 0; !failed && i < 10 * n_segments + 5; i++) {
         unsigned char p[64 + PRETOKEN_PAD];
