@@ -34,8 +34,8 @@ __extension__ typedef unsigned __int128 u128;
 
 /* For some pretokens: how many are distinct, their total count, and the bytes of all occurrences. */
 struct amount {
-    uint64_t distinct, total;
-    u128 bytes;
+    uint64_t distinct;
+    u128 total, bytes;
 };
 
 struct merger {
@@ -44,6 +44,7 @@ struct merger {
     struct amount kept, left_out; /* left_out: by --min-count */
     char memory[200];             /* message: the memory needed for learning */
     struct sum_reader sum;
+    uint64_t denominator; /* of all counts: that of the sum; --parity: the common one of all sums read so far */
     struct rules rules;
     struct progress progress;
     struct merge *merges;        /* owned */
@@ -51,20 +52,29 @@ struct merger {
     u128 tokens;                 /* the same: those of the pretokens kept, by their counts */
     struct model_size base_size; /* the same, before it is extended */
     struct pretoken_encoder encoder;
-    size_t language;    /* --parity: the one whose sum is being read */
-    bool dev;           /* the same: the sum is that of its development text */
-    bool rules_known;   /* the same: from the first sum */
-    struct id_list ids; /* working memory */
+    size_t language;                /* --parity: the one whose sum is being read */
+    struct sum_reader *of_language; /* the same: that sum */
+    bool dev;                       /* the same: the sum is that of its development text */
+    bool rules_known;               /* the same: from the first sum */
+    struct id_list ids;             /* working memory */
     struct token_list veto;
 };
 
 /* ---- Reading the sum ---- */
+
+/* The count of what occurs n times, at most 2^64 - 1. */
+static uint64_t count_of(const struct merger *m, uint64_t n)
+{
+    uint64_t count;
+    return __builtin_mul_overflow(n, m->denominator, &count) ? UINT64_MAX : count;
+}
 
 /* Adds some pretokens as the base model encodes them: up to WORDS_MAX. */
 static int add_encoded_some(struct merger *m, const struct pretoken *w, size_t n, struct err *e)
 {
     struct word word[WORDS_MAX];
     size_t n_words = 0, bytes = 0;
+    const uint64_t min = count_of(m, m->opt.min_count);
     for (size_t i = 0; i < n; i++)
         bytes += w[i].len;
     m->ids.n = 0;
@@ -72,7 +82,7 @@ static int add_encoded_some(struct merger *m, const struct pretoken *w, size_t n
         return -1;
     bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        if (w[i].count < m->opt.min_count)
+        if (w[i].count < min)
             continue;
         if (w[i].len > UINT32_MAX)
             return err_set(e, EX_DATAERR, "a pretoken has %zu bytes: count with a pattern that splits it", w[i].len);
@@ -82,7 +92,7 @@ static int add_encoded_some(struct merger *m, const struct pretoken *w, size_t n
     if (pretoken_encode_some(&m->encoder, word, n_words, e))
         return -1;
     for (size_t i = 0, k = 0; i < n; i++) {
-        if (w[i].count < m->opt.min_count)
+        if (w[i].count < min)
             continue;
         if (trainer_add_ids(m->trainer, word[k].id, word[k].n_ids, w[i].count, e))
             return -1;
@@ -101,10 +111,10 @@ static int add_encoded(struct merger *m, const struct pretoken *w, size_t n, str
     return 0;
 }
 
-/* Adds a pretoken to the amounts. Returns whether it is kept. */
-static bool note_pretoken(struct merger *m, const struct pretoken *w)
+/* Adds a pretoken to the amounts. Returns whether it is kept, because its count is at least `min`. */
+static bool note_pretoken(struct merger *m, const struct pretoken *w, uint64_t min)
 {
-    struct amount *to = w->count < m->opt.min_count ? &m->left_out : &m->kept;
+    struct amount *to = w->count < min ? &m->left_out : &m->kept;
     to->distinct++;
     to->total += w->count;
     to->bytes += (u128)w->count * w->len;
@@ -114,21 +124,52 @@ static bool note_pretoken(struct merger *m, const struct pretoken *w)
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
+    m->denominator = sum_reader_denominator(&m->sum);
+    const uint64_t min = count_of(m, m->opt.min_count);
     for (size_t i = 0; i < n; i++) {
-        if (note_pretoken(m, &w[i]) && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
+        if (note_pretoken(m, &w[i], min) && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
     return m->opt.init ? add_encoded(m, w, n, e) : 0;
 }
 
-/* The same for the sum of a language. All pretokens of a development text matter. */
+/* Completes an error of the trainer, which may be that counts do not fit. */
+static int trainer_failed(const struct merger *m, struct err *e)
+{
+    return e->code == EX_DATAERR && m->denominator > 1 ? err_add(e, "use weights with smaller denominators") : -1;
+}
+
+/* Extends the common denominator of all languages by that of one. */
+static int include_denominator(struct merger *m, uint64_t denominator, struct err *e)
+{
+    uint64_t common;
+    if (!ratio_common(m->denominator, denominator, &common))
+        return commit_no_denominator(e);
+    const uint64_t by = common / m->denominator;
+    m->denominator = common;
+    m->kept.total *= by;
+    m->kept.bytes *= by;
+    m->left_out.total *= by;
+    return trainer_scale(m->trainer, by, e) ? trainer_failed(m, e) : 0;
+}
+
+/* The same for the sum of a language, whose counts are converted to the common denominator. All pretokens of a
+ * development text matter. */
 static int consume_language(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
+    const uint64_t own = sum_reader_denominator(m->of_language);
+    if (m->denominator % own && include_denominator(m, own, e))
+        return -1;
+    const struct ratio by = {m->denominator / own, 1};
+    const uint64_t min = count_of(m, m->opt.min_count);
     for (size_t i = 0; i < n; i++) {
-        if ((m->dev || note_pretoken(m, &w[i])) &&
-            trainer_add_language(m->trainer, m->language, m->dev, w[i].p, w[i].len, w[i].count, e))
+        struct pretoken one = w[i];
+        if (by.num > 1 && ledger_scale(&one.count, by, m->denominator, e))
             return -1;
+        if ((m->dev || note_pretoken(m, &one, min)) &&
+            trainer_add_language(m->trainer, m->language, m->dev, one.p, one.len, one.count, e))
+            return trainer_failed(m, e);
     }
     return 0;
 }
@@ -144,7 +185,7 @@ static struct train_opts train_options(struct merger *m)
     const struct merge_options *o = &m->opt;
     return (struct train_opts){.tie = o->tie,
                                .vocab_size = (uint32_t)merge_largest(o)->n,
-                               .min_frequency = o->min_frequency,
+                               .min_frequency = count_of(m, o->min_frequency),
                                .max_token_len = o->max_token_len,
                                .utf8_boundaries = o->utf8_boundaries,
                                .veto = m->veto.at,
@@ -161,7 +202,8 @@ static bool note_memory(struct merger *m, bool all_read)
 {
     const struct train_opts lo = train_options(m);
     const uint64_t need = trainer_memory(m->trainer, &lo, 1), have = memory_limit();
-    const uint64_t min = need > have ? trainer_least_within(m->trainer, &lo, have) : 0;
+    const uint64_t least = need > have ? trainer_least_within(m->trainer, &lo, have) : 0;
+    const uint64_t min = least / m->denominator + (least % m->denominator != 0);
     char *to = m->memory, needs[32], has[32];
     size_t room = sizeof m->memory;
     num_bytes(needs, sizeof needs, (double)need);
@@ -295,6 +337,7 @@ static int base_special(struct merger *m, struct err *e)
 static int read_language_sum(struct merger *m, struct sum_reader *sum, char *file, struct rules *rules, struct err *e)
 {
     sum_reader_init(sum, consume_language, m);
+    m->of_language = sum;
     int rc = sum_reader_read(sum, &file, 1, m->opt.partial, rules, e);
     if (rc && !*e->input && strncmp(e->msg, file, strlen(file)) != 0) {
         const struct err why = *e;
@@ -452,9 +495,10 @@ static int put_stats(const struct merger *m, const struct model *model, size_t n
         uint64_t ratio = (uint64_t)((2 * m->kept.bytes * MICRO + tokens) / (2 * tokens));
         if (buf_printf(out, e, "%lu\t", (unsigned long)step[i].n_vocab) ||
             record_text_escape(out, left->p, left->len, e) || buf_put_byte(out, '\t', e) ||
-            record_text_escape(out, right->p, right->len, e) ||
-            buf_printf(out, e, "\t%llu\t%llu.%06llu\n", (unsigned long long)step[i].count,
-                       (unsigned long long)(ratio / MICRO), (unsigned long long)(ratio % MICRO)))
+            record_text_escape(out, right->p, right->len, e) || buf_put_byte(out, '\t', e) ||
+            record_text_count(out, step[i].count, m->denominator, e) ||
+            buf_printf(out, e, "\t%llu.%06llu\n", (unsigned long long)(ratio / MICRO),
+                       (unsigned long long)(ratio % MICRO)))
             return -1;
     }
     return 0;
@@ -579,7 +623,7 @@ static void merger_free(void *ctx)
 
 /* ---- The command line ---- */
 
-static struct merger self;
+static struct merger self = {.denominator = 1};
 
 static const struct program program = {
     .usage = &merge_usage,

@@ -26,6 +26,11 @@ void parity_free(struct parity *p)
     *p = (struct parity){0};
 }
 
+static int text_too_large(struct err *e)
+{
+    return err_set(e, EX_DATAERR, "the text of a language has more than 2^64-1 bytes");
+}
+
 int parity_add(struct parity *p, size_t language, bool dev, const unsigned char *bytes, size_t len, uint64_t count,
                struct err *e)
 {
@@ -33,10 +38,25 @@ int parity_add(struct parity *p, size_t language, bool dev, const unsigned char 
     uint64_t tokens;
     if (dev == p->o.has_dev) {
         if (__builtin_mul_overflow(count, len, &tokens) || __builtin_add_overflow(l->initial, tokens, &l->initial))
-            return err_set(e, EX_DATAERR, "the text of a language has more than 2^64-1 bytes");
+            return text_too_large(e);
         l->tokens = l->initial;
     }
     return train_pretokens_add(&p->pretokens[dev ? p->n + language : language], bytes, len, count, e);
+}
+
+int parity_scale(struct parity *p, uint64_t by, struct err *e)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        struct language *l = &p->language[i];
+        if (__builtin_mul_overflow(l->initial, by, &l->initial))
+            return text_too_large(e);
+        l->tokens = l->initial;
+    }
+    for (size_t i = 0; i < p->n_texts; i++) {
+        if (train_pretokens_scale(&p->pretokens[i], by, e))
+            return -1;
+    }
+    return 0;
 }
 
 /* The text whose tokens are counted for a language. */

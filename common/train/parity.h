@@ -55,6 +55,9 @@ void parity_free(struct parity *p);
 int parity_add(struct parity *p, size_t language, bool dev, const unsigned char *bytes, size_t len, uint64_t count,
                struct err *e);
 
+/* Multiplies all counts by a factor. -1 as train_pretokens_scale. */
+int parity_scale(struct parity *p, uint64_t by, struct err *e);
+
 /* Lays out all texts, for about n_merges merges. The floor is the least count of a pair that is merged. -1 as
  * corpus_init. */
 int parity_lay_out(struct parity *p, const struct corpus_opts *o, uint64_t n_merges, struct err *e);

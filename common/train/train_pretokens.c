@@ -68,11 +68,16 @@ static int put_class(struct train_pretokens *all, uint64_t count, uint64_t slots
     return 0;
 }
 
+static int sum_too_large(struct err *e)
+{
+    return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
+}
+
 int train_pretokens_add_symbols(struct train_pretokens *all, const unsigned char *p, size_t len, size_t n,
                                 uint64_t slots, uint64_t count, struct err *e)
 {
     if (__builtin_add_overflow(all->total, count, &all->total))
-        return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
+        return sum_too_large(e);
     if (n < 2)
         return 0;
     if (slots > TRAIN_LEN_MAX)
@@ -104,6 +109,27 @@ bool train_pretokens_next(const struct train_pretokens *all, struct train_pretok
     }
     *w = pretoken_get(&c->in);
     return true;
+}
+
+int train_pretokens_scale(struct train_pretokens *all, uint64_t by, struct err *e)
+{
+    struct train_pretokens scaled = {0};
+    struct train_pretokens_cursor c = {0};
+    struct pretoken w;
+    uint64_t total;
+    if (__builtin_mul_overflow(all->total, by, &total))
+        return sum_too_large(e);
+    int rc = 0;
+    while (rc == 0 && train_pretokens_next(all, &c, &w))
+        rc = train_pretokens_add(&scaled, w.p, w.len, w.count * by, e);
+    scaled.total = total; /* with the pretokens that have no pair */
+    if (rc == 0) {
+        const struct train_pretokens old = *all;
+        *all = scaled;
+        scaled = old;
+    }
+    train_pretokens_free(&scaled);
+    return rc;
 }
 
 static int greater_first(const void *x, const void *y)

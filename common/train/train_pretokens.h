@@ -47,6 +47,10 @@ int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, siz
 int train_pretokens_add_symbols(struct train_pretokens *all, const unsigned char *p, size_t len, size_t n,
                                 uint64_t slots, uint64_t count, struct err *e);
 
+/* Multiplies all counts, of pretokens that are not symbols, by a factor. -1: out of memory, or a sum that does not fit
+ * (EX_DATAERR). */
+int train_pretokens_scale(struct train_pretokens *all, uint64_t by, struct err *e);
+
 /* Iterates over the pretokens in the order in which they were added. Zeroed: before the first. */
 struct train_pretokens_cursor {
     const struct train_pretokens_chunk *chunk;

@@ -435,6 +435,11 @@ int trainer_add_language(struct trainer *l, size_t language, bool dev, const uns
     return parity_add(&l->parity, language, dev, p, len, count, e);
 }
 
+int trainer_scale(struct trainer *l, uint64_t by, struct err *e)
+{
+    return parity_scale(&l->parity, by, e);
+}
+
 int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
 {
     l->extends = true;

@@ -66,6 +66,9 @@ int trainer_balance(struct trainer *l, size_t n_languages, const struct parity_o
 int trainer_add_language(struct trainer *l, size_t language, bool dev, const unsigned char *p, size_t len,
                          uint64_t count, struct err *e);
 
+/* The same: multiplies all counts added so far by a factor. -1 as trainer_add. */
+int trainer_scale(struct trainer *l, uint64_t by, struct err *e);
+
 /* Adds a pretoken with its count (> 0), bytes *copied*. Add each pretoken only once: equal ones are not combined, so
  * adding one twice is harmless but slower. -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or a
  * pretoken of 2^32-1 bytes or more (EX_DATAERR). */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """weights.t - weighted sums are exact: Python's fractions give the same counts, in whatever order sums are added, and with whatever
-weights on the way. Prints TAP.
+weights on the way. Learning from weighted counts is learning from text that is repeated. Prints TAP.
 """
 import fractions
 import itertools
@@ -178,13 +178,71 @@ refused(65, "several sums", "bpe-merge", "-v", "300", data=read("damaged.sum"), 
 must("bpe-merge", "-v", "300", "-o", "model.json", "0.txt.sum")
 refused(65, "two.sum has weights", "bpe", "describe", "-m", "model.json", "two.sum")
 
+# ---- Learning ----
+
+names = ["0.txt", "1.txt", "2.txt"]
+
+
+def merge(total, *options):
+    code, model, err = run(["bpe-merge", "-v", "500", "-f", "merges", *options], total)
+    return model if code == 0 else err
+
+
+def weighed(*weights):
+    return must("bpe-sum", *(word for name, w in zip(names, weights) for word in (shown(Fraction(w)), name + ".sum")))
+
+
+repeated = must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", *names, *names, names[0])))
+ok(merge(weighed(3, 2, 2)) == merge(repeated), "learning from integer weights is learning from repeated text")
+sevenths = weighed(Fraction(3, 7), Fraction(2, 7), Fraction(2, 7))
+ok(merge(sevenths) == merge(repeated), "the same factor on all weights changes nothing")
+for option in "--min-frequency", "--min-count":
+    weighted, want, other = (merge(total, "-v", "5000", f"{option}={n}") for total, n in ((sevenths, 2), (repeated, 14), (repeated, 2)))
+    ok(weighted == want != other, f"{option} counts whole occurrences")
+must("bpe-merge", "-v", "300", "-o", "m", "--stats=weighted.tsv", data=sevenths)
+must("bpe-merge", "-v", "300", "-o", "m", "--stats=repeated.tsv", data=repeated)
+want = [[*line[:3], line[3] + b"/7", line[4]] for line in (line.split(b"\t") for line in read("repeated.tsv").splitlines())]
+ok([line.split(b"\t") for line in read("weighted.tsv").splitlines()] == want, "--stats shows weighted counts as fractions")
+must("bpe-merge", "-v", "300", "-o", "small.json", data=repeated)
+ok(merge(sevenths, "--init=small.json", "--min-count=3") == merge(repeated, "--init=small.json", "--min-count=21") !=
+   merge(repeated, "--init=small.json", "--min-count=3"), "--init, too")
+ok(merge(weighed(3, 2, 2), "--min-count=9") == merge(repeated, "--min-count=9"), "  also with integer weights")
+
+write("w3.sum", must("bpe-sum", "--weight=3", "0.txt.sum"))
+for name, *words in (("half", "--weight=1/2", "0.txt.sum"), ("thirds", "--weight=2/3", "1.txt.sum"), ("one", "2.txt.sum"),
+                     ("four", "--weight=4", "1.txt.sum"), ("six", "--weight=6", "2.txt.sum")):
+    write(name, must("bpe-sum", *words))
+parity = ["bpe-merge", "-v", "500", "-f", "merges", "--parity"]
+sixfold = {"half": "w3.sum", "thirds": "four", "one": "six", "--min-count=2": "--min-count=12", "--min-frequency=2": "--min-frequency=12"}
+for form in ["--ratio"], ["--dev", "one", "half", "thirds"], ["--global-merges=40", "--min-count=2"]:
+    form = ["--min-frequency=2", *form]
+    several = [sixfold.get(arg, arg) for arg in form]
+    got = must(*parity, "half", "thirds", "one", *form, "--stats=weighted.tsv")
+    want = must(*parity, "w3.sum", "four", "six", *several, "--stats=repeated.tsv")
+    stats = [[*line[:3], line[3] + b"/6", line[4]] for line in (line.split(b"\t") for line in read("repeated.tsv").splitlines())]
+    ok(got == want, f"--parity {' '.join(form)}: sums with several denominators")
+    ok([line.split(b"\t") for line in read("weighted.tsv").splitlines()] == stats, "  and --stats shows the common one")
+
+write("ab.txt", "ab")
+write("ab.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "ab.txt"))))
+for name, weight in ("large", "9000000000000000000"), ("prime", "1/4294967311"), ("another", "1/4294967357"), ("third", "1/3"):
+    write(name, must("bpe-sum", f"--weight={weight}", "ab.sum"))
+refused(65, "the weights have no common denominator below 2^64", *parity, "prime", "another")
+for languages in ("large", "third"), ("third", "large"):
+    refused(65, "2^64", *parity, *languages)
+    ok("; use weights with smaller denominators" in run([*parity, *languages])[2], "  the message says what to do")
+
+write("large.json", merge(repeated, "-f", "json"))
+prune = ["bpe-model", "-f", "json", "--prune=80", "large.json"]
+ok(must(*prune, data=sevenths) == must(*prune, data=repeated), "bpe-model --prune")
+
 # ---- What is refused ----
 
 for weight, why in (("0", "must be greater than 0"), ("-1", "must be greater than 0"), ("1/0", "must be greater than 0"),
                     ("0/5", "must be greater than 0"), ("0.000", "must be greater than 0"), ("", "not a number"), ("two", "not a number"),
-                    ("1/", "not a number"), ("1/2/3", "not a number"), ("1.5/2", "not a number"), ("0x2", "not a number"), (" 2", "not a number"),
-                    ("1e", "not a number"), ("18446744073709551616", "below 2^64"), ("1e-20", "below 2^64"), ("1e999999999999999999999", "below 2^64"),
-                    ("0.12345678901234567891", "below 2^64")):
+                    ("1/", "not a number"), ("1/2/3", "not a number"), ("1.5/2", "not a number"), ("0x2", "not a number"),
+                    (" 2", "not a number"), ("1e", "not a number"), ("18446744073709551616", "below 2^64"), ("1e-20", "below 2^64"),
+                    ("1e999999999999999999999", "below 2^64"), ("0.12345678901234567891", "below 2^64")):
     refused(64, why, "bpe-sum", f"--weight={weight}", "0.txt.sum", sends=True)
 for weight in "18446744073709551615", "1/18446744073709551615", "1e19", "1e-19", "00003", "2.50e+3", "0.1000000000000000000000000000":
     write("one.txt", "a")
@@ -196,8 +254,8 @@ write("b.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "b.
 write("a.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "one.txt"))))
 refused(65, "the weighted counts add up to more than 2^64 - 1 times 1/4294967296", "bpe-sum", "--weight=4294967296", "a.sum",
         "--weight=1/4294967296", "b.sum", sends=True)
-refused(65, "the weights have no common denominator below 2^64", "bpe-sum", "--weight=1/4294967311", "a.sum", "--weight=1/4294967357", "b.sum",
-        sends=True)
+refused(65, "the weights have no common denominator below 2^64", "bpe-sum", "--weight=1/4294967311", "a.sum",
+        "--weight=1/4294967357", "b.sum", sends=True)
 refused(65, "the counts add up to more than 2^64 - 1", "bpe-sum", "--weight=18446744073709551615", "a.sum", "b.sum", sends=True)
 write("big.sum", must("bpe-sum", "--weight=9223372036854775807", "a.sum"))
 refused(65, "the product of the weights of these counts does not fit", "bpe-sum", "--weight=3", "big.sum", sends=True)
