@@ -20,6 +20,7 @@
 #include "pretok/pretokenize.h"
 #include "pretok/scan.h"
 #include "usage/chunk_usage.h"
+#include "usage/weight_option.h"
 #include "wire/payload.h"
 
 #include <fcntl.h>
@@ -80,6 +81,17 @@ static void set_watch(struct chunker *c)
         c->watch.token = str_of(RULES_SPECIAL);
 }
 
+/* Sets how the source added last is read, if it has a weight. Without weights, all sources share c->writer.reading. */
+static int set_weight(struct chunker *c, int file, struct err *e)
+{
+    struct source *s = &c->writer.sources.at[c->writer.sources.n - 1];
+    struct reading reading;
+    if (source_options_reading(&c->opt.source, &reading, e))
+        return -1;
+    reading.weight = weight_option_of(&c->opt.weights, file);
+    return ratio_is_one(reading.weight) ? 0 : reading_put(&s->reading, &reading, e);
+}
+
 /* Sets rules and inputs from the options. */
 static int set_sources(struct chunker *c, struct err *e)
 {
@@ -92,6 +104,8 @@ static int set_sources(struct chunker *c, struct err *e)
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
             return file_list_place(&o->source.list, i, e);
+        if (o->weights.n && set_weight(c, i, e))
+            return -1;
     }
     return 0;
 }

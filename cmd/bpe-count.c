@@ -39,6 +39,7 @@ static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct counter *c = r->work = calloc(1, sizeof *c);
     (void)ctx;
+    r->weighs = true;
     if (!c)
         return err_mem(e, "a run", sizeof *c);
     return counter_open(c, &r->rules, INVALID_ERROR, e);
@@ -57,7 +58,7 @@ static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
     if (!w->begun)
         batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
     w->begun = true;
-    return counter_put(r->work, &w->batch, e);
+    return counter_put(r->work, r->weight, &w->batch, e);
 }
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)

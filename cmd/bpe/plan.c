@@ -92,6 +92,7 @@ static const struct option_row rows[] = {
     {0, "files0-from", "LIST", NULL, .kind = OPTION_REFUSED},
     {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
     {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_NO_WEIGHT("leave it out; the counts take as much time and memory without it"),
     COMMAND_NO_VERSION,
     {0},
 };

@@ -247,6 +247,7 @@ static const struct option_row rows[] = {
     {0, "resume", NULL, "--resume" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
     {0, "missing", "FILE", "--missing" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
     {0, "only", "FILE", "--only" RESUME_IS_AUTOMATIC, .kind = OPTION_REFUSED},
+    COMMAND_NO_WEIGHT("leave it out; it is for counting"),
     COMMAND_BY_MODEL,
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,

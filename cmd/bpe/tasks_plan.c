@@ -44,6 +44,8 @@ static int check_words(struct err *e)
     const char *word = self.encode.model ? NULL : model_words_first_of_encode(&encode->words);
     if (word)
         return err_set(e, EX_USAGE, "%.*s is for encoding; give -m MODEL", (int)strcspn(word, "="), word);
+    if (self.encode.model && self.common.weights.n)
+        return err_set(e, EX_USAGE, "--weight and -m cannot be combined: weights are for counting");
     if (self.encode.model && self.common.parquet)
         return err_set(e, EX_USAGE,
                        "--parquet and -m cannot be combined: tasks cannot encode Parquet; see bpe shard --parquet");
@@ -56,7 +58,8 @@ static int check(struct err *e)
     if (!self.dir || !*self.dir)
         return err_set(e, EX_USAGE, "missing -o DIR (directory of the work); see --help");
     command_mix(&self.common, s, self.files, self.n_files);
-    if (check_tasks(e) || check_words(e) || command_options_check(&self.common, s, false, self.n_files, e))
+    if (check_tasks(e) || check_words(e) || command_options_check(&self.common, s, false, self.n_files, e) ||
+        command_weigh(&self.common, self.files, self.n_files, e))
         return -1;
     if (self.encode.model && self.encode.special == SPECIAL_TEXT)
         self.chunk.rules.special.n = 0;
@@ -145,6 +148,7 @@ static const struct option_row rows[] = {
     {'o', "output", "DIR", "directory for the work", OPTION_TO(TEXT, struct plan, dir)},
     {0, "tasks", "N", "make at most N tasks, up to 20000 (default: one per core, each at most\n512 MiB)",
      OPTION_TO(TEXT, struct plan, tasks)},
+    COMMAND_WEIGHT(struct plan, common),
     COMMAND_PARQUET(struct plan, common),
     MONITORING_OPTION(struct plan, common.monitor),
     {'f', "format", "FORMAT", "--format: leave it out; tasks make records", .kind = OPTION_REFUSED},

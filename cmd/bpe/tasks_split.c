@@ -81,9 +81,11 @@ static int put_parquet(struct buf *to, struct err *e)
 
 static int put_files(struct buf *to, struct err *e)
 {
-    int rc = put_quoted(to, "--", "", e);
-    for (int i = 0; i < self.n_files && rc == 0; i++)
-        rc = buf_put_byte(to, ' ', e) || put_quoted(to, self.files[i], "", e) ? -1 : 0;
+    struct command_line l = {0};
+    int rc = command_line_texts(&l, &self.common, self.files, self.n_files, e);
+    for (size_t i = 0; i < l.n && rc == 0; i++)
+        rc = (i && buf_put_byte(to, ' ', e)) || put_quoted(to, l.words[i], "", e) ? -1 : 0;
+    command_line_free(&l);
     return rc;
 }
 
@@ -136,12 +138,14 @@ static int check_train(struct err *e)
     if (model_words_init(&self.merge, &self.chunk, &of_train[0].words, e))
         return -1;
     command_mix(&self.common, s, self.files, self.n_files);
-    if (command_options_check(&self.common, s, false, self.n_files, e))
+    if (command_options_check(&self.common, s, false, self.n_files, e) ||
+        command_weigh(&self.common, self.files, self.n_files, e))
         return -1;
     return check_programs(of_train, sizeof of_train / sizeof *of_train, e);
 }
 
 static const struct option_row train_rows[] = {
+    COMMAND_WEIGHT(struct split, common),
     COMMAND_PARQUET(struct split, common),
     COMMAND_BY_ITSELF("only", "FILE"),
     TASKS_NAMES_FILES,
@@ -194,6 +198,7 @@ static const struct option_row shard_rows[] = {
     COMMAND_OF_SHARD("check"),
     COMMAND_OF_SHARD("list"),
     COMMAND_OF_SHARD("convert"),
+    COMMAND_NO_WEIGHT("leave it out; it is for counting"),
     COMMAND_BY_MODEL,
     COMMAND_NO_INNER,
     COMMAND_NO_VERSION,

@@ -87,7 +87,8 @@ static int check(struct err *e)
 {
     struct chunk_options *c = &self.chunk;
     command_mix(&self.common, &c->source, self.files, self.n_files);
-    if (command_options_check(&self.common, &c->source, false, self.n_files, e))
+    if (command_options_check(&self.common, &c->source, false, self.n_files, e) ||
+        command_weigh(&self.common, self.files, self.n_files, e))
         return -1;
     if (self.keep && !*self.keep)
         return err_set(e, EX_USAGE, "--keep: missing DIR");
@@ -115,6 +116,7 @@ static const struct option_row rows[] = {
     COMMAND_VIA(struct train, common),
     {0, "keep", "DIR", "keep the counts in DIR: after a failure, the same command counts the rest",
      OPTION_TO(TEXT, struct train, keep)},
+    COMMAND_WEIGHT(struct train, common),
     COMMAND_PARQUET(struct train, common),
     COMMAND_PROGRESS(struct train, common),
     {0, "parity", NULL, "--parity: bpe train makes one sum; make one for each language, and see bpe-merge",
@@ -134,7 +136,7 @@ static const struct command command = {
     .name = "bpe train",
     .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
              "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
-             "                 [OPTION]... [FILE]...\n"
+             "                 [OPTION]... [[--weight=WEIGHT] FILE]...\n"
              "Trains a tokenizer on FILEs (standard input if none, or -) and writes it to standard output, or with\n"
              "-o to PATH, which appears when complete.\n",
     .options = rows,

@@ -91,7 +91,8 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
     bool foreign = t->common.via || t->fan_out == FAN_OUT_PARALLEL;
     int records[2] = {-1, -1}, counts[2] = {-1, -1};
     int rc = (foreign ? job_pipe(records, e) : job_socket(records, e)) || job_pipe(counts, e) ||
-             stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, t->files, t->n_files, e);
+             stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, &t->common, t->files,
+                         t->n_files, e);
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
              : foreign     ? start_tool(t, j, records[0], counts[1], e)
@@ -173,7 +174,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     if (chunks < 0)
         return err_add(e, PARTITION_REMEDY);
     const struct job_start how = {.in = 0, .out = chunks, .writes = installed_temporary(), .remedy = PARTITION_REMEDY};
-    if (stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
+    if (stage_chunk(j, &how, t->chunk_words, &t->common, t->files, t->n_files, e))
         goto end;
     job_wait_all(j);
     status = job_result(j);

@@ -242,7 +242,8 @@ static int check_sample(const char *text, void *owner, struct err *e)
 #define REFUSED_ROWS \
     REFUSED("output", 'o', "PATH"), REFUSED("only", 0, "FILE"), REFUSED("missing", 0, "FILE"), \
     REFUSED("files-from", 0, "LIST"), REFUSED("files0-from", 0, "LIST"), REFUSED("dealt", 0, NULL), \
-    REFUSED("input-status", 0, "FD"), COMMAND_NO_VERSION
+    REFUSED("input-status", 0, "FD"), COMMAND_NO_WEIGHT("leave it out; it does not affect the time"), \
+    COMMAND_NO_VERSION
 /* clang-format on */
 
 static const struct option_row shard_rows[] = {

@@ -104,6 +104,19 @@ int chunk_reader_finish(struct chunk_reader *r, struct err *e)
     return 0;
 }
 
+/* Sets how the next source is read. A batch ends before a source with another weight. */
+static int set_reading(struct chunk_reader *r, struct chunk_run *run, struct str encoded, struct err *e)
+{
+    if (chunk_run_set_reading(run, encoded, e))
+        return -1;
+    if (ratio_equal(run->weight, run->reading.weight))
+        return 0;
+    if (flush(r, run, e))
+        return -1;
+    run->weight = run->reading.weight;
+    return 0;
+}
+
 /* ---- Pieces ---- */
 
 /* The piece being read, and where its text comes from. */
@@ -202,7 +215,7 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     if (chunk_get(&c, rec, e))
         return -1;
     struct chunk_run *run = get_run(r, c.run, c.rules, e);
-    if (!run || chunk_run_set_reading(run, c.reading, e) || reading_check_text(&run->reading, e))
+    if (!run || set_reading(r, run, c.reading, e) || reading_check_text(&run->reading, e))
         return -1;
     if (c.text.len == 0)
         return 0;
@@ -289,7 +302,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
     struct range_source file;
     uint64_t offset, len;
     set_place(r, run->id, f->number, 0);
-    if (chunk_run_set_reading(run, f->reading, e))
+    if (set_reading(r, run, f->reading, e))
         return -1;
     if (reading_check_text(&run->reading, e)) {
         char name[sizeof e->input];

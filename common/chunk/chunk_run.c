@@ -89,6 +89,9 @@ int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e
     if (buf_put(&r->reading_bytes, encoded.p, encoded.len, e) ||
         reading_get(&r->reading, buf_str(&r->reading_bytes), e))
         return -1;
+    if (!r->weighs && !ratio_is_one(r->reading.weight))
+        return err_set(e, EX_DATAERR,
+                       "these chunks have weights, which only bpe-count uses; make them again without --weight");
     if (!r->provenance)
         r->reading.id.len = 0;
     return set_reader(r, e);
@@ -142,15 +145,19 @@ int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e)
             *to++ = (struct commit_range){s->number, s->batch.at[i].begin, s->batch.at[i].end};
         s->batch.n = 0;
     }
+    const struct commit_weight weight = {r->weight, r->n_bytes};
     const struct commit_run run = {.run = r->id,
                                    .promised_bytes = r->promised_bytes,
                                    .skipped = r->skipped.n,
                                    .where = buf_str(&r->skipped.first),
                                    .total = r->n_bytes,
                                    .range = range,
-                                   .n_ranges = r->n_ranges};
+                                   .n_ranges = r->n_ranges,
+                                   .sources = &weight,
+                                   .n_sources = !ratio_is_one(r->weight)};
     int rc = commit_put_run(runs, &run, e) || (r->provenance && commit_put_sources(runs, &r->batch_sources, e)) ||
-                     (r->n_text != r->n_bytes && commit_put_text(runs, r->n_text, e))
+                     (r->n_text != r->n_bytes && commit_put_text(runs, r->n_text, e)) ||
+                     commit_put_weights(runs, &run, 1, e)
                  ? -1
                  : 0;
     free(range);

@@ -48,6 +48,8 @@ struct chunk_run {
     uint64_t n_bytes;                        /* bytes in these ranges */
     uint64_t n_text;                         /* bytes of their text, which is more for compressed files */
     struct bad_lines skipped;                /* lines left out */
+    struct ratio weight;                     /* of all sources in it */
+    bool weighs;                             /* set by the program: sources may have weights */
     bool provenance;          /* set by the program: commits list the sources of a batch, and documents have ids */
     struct buf batch_sources; /* if so: the sources' facts (commit_source_put) */
     void *work;               /* the program's state; set by its open, freed by its close */

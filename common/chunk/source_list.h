@@ -26,7 +26,8 @@ struct source {                /* zeroed: unused; a list may have many unused en
     uint64_t file_size;         /* size of a regular file; else 0 */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the ranges to send */
-    struct buf reading;         /* encoded; empty: as for all sources of the run. Only set with --only */
+    struct buf reading;         /* encoded; empty: as for all sources of the run. Set with --only, or if it has a
+                                   weight */
 };
 
 struct source_list {   /* zeroed: empty */

@@ -38,12 +38,26 @@ bool counter_is_full(const struct counter *c, uint64_t memory, bool partly)
     return table_bytes(&c->table) >= memory && (!partly || table_n(&c->table) >= DISTINCT_MIN);
 }
 
-int counter_put(struct counter *c, struct batch *b, struct err *e)
+/* Multiplies a count by the numerator of the weight. The batch has its denominator. */
+static int weigh(const struct batch *b, struct ratio weight, struct pretoken *word, struct err *e)
+{
+    uint64_t total;
+    if (ratio_is_one(weight))
+        return 0;
+    if (__builtin_mul_overflow(word->count, weight.num, &word->count) ||
+        __builtin_add_overflow(b->n_items, word->count, &total))
+        return err_set(e, EX_DATAERR, "the counts, times %llu, add up to more than 2^64 - 1; use smaller weights",
+                       (unsigned long long)weight.num);
+    return 0;
+}
+
+int counter_put(struct counter *c, struct ratio weight, struct batch *b, struct err *e)
 {
     struct pretoken word;
     size_t pos = 0;
+    b->denominator = ratio_of(weight).den;
     while (table_next(&c->table, &pos, &word)) {
-        if (batch_pretoken(b, &word, e))
+        if (weigh(b, weight, &word, e) || batch_pretoken(b, &word, e))
             return -1;
     }
     return table_clear(&c->table, e);

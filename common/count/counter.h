@@ -7,6 +7,7 @@
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 
+#include "base/sys/ratio.h"
 #include "count/table.h"
 #include "pretok/char_pairs.h"
 #include "pretok/pretokenize.h"
@@ -28,7 +29,8 @@ void counter_close(struct counter *c); /* a zeroed counter is fine */
 /* Whether the counts take at least `memory` bytes. partly: and are enough to write only a part of a batch. */
 bool counter_is_full(const struct counter *c, uint64_t memory, bool partly);
 
-/* Adds the counts to a batch, and empties the table. */
-int counter_put(struct counter *c, struct batch *b, struct err *e);
+/* Adds the counts to a batch, multiplied by a weight, which must be the same for the whole batch, and empties the
+ * table. -1: EX_DATAERR: the products do not fit; or an error of batch_pretoken. */
+int counter_put(struct counter *c, struct ratio weight, struct batch *b, struct err *e);
 
 #endif

@@ -1,16 +1,23 @@
 /* stage.c - see stage.h. */
 #include "driver/stage.h"
 
-int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
-                struct err *e)
+int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options,
+                const struct command_options *weights, char **files, int n, struct err *e)
 {
+    struct command_line l = {0};
     struct job_start s = *how;
     s.stage = STAGE_CHUNK;
-    return command_start(j, &s, "bpe-chunk", options, files, n, e);
+    int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, options, e) ||
+                     command_line_texts(&l, weights, files, n, e) || command_line_start(j, &s, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    return rc;
 }
 
 int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,
-                  const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e)
+                  const struct option_words *chunk, const char *weight, const char *part, char **files, int n, int out,
+                  struct err *e)
 {
     struct command_line r = {0}, c = {0};
     int text[2] = {-1, -1};
@@ -18,7 +25,7 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
                      chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
     int rc = job_pipe(text, e) || command_line_parquet(&r, o, e) || (part && command_line_add(&r, e, part)) ||
                      command_line_files(&r, files, n, e) || command_line_add(&c, e, "bpe-chunk") ||
-                     command_line_chunk_parquet(&c, chunk, e)
+                     command_line_chunk_parquet(&c, chunk, e) || (weight && command_line_add(&c, e, "--weight", weight))
                  ? -1
                  : 0;
     reader.out = text[1];

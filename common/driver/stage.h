@@ -13,14 +13,16 @@
 /* Positions in the pipeline: the stage of a job's process. */
 enum stage { STAGE_READ, STAGE_CHUNK, STAGE_COUNT, STAGE_SUM, STAGE_MERGE };
 
-/* Starts bpe-chunk on some files, with these options. how: everything except argv and the stage. */
-int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
-                struct err *e);
+/* Starts bpe-chunk on some files, with these options. how: everything except argv and the stage. weights: of these
+ * files, which are FILEs of the command; NULL: none. */
+int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options,
+                const struct command_options *weights, char **files, int n, struct err *e);
 
 /* Starts the reader of Parquet files, whose names are relative to dir (NULL: the current directory), and bpe-chunk on
- * its text, with records to `out`. part: "--part=I/N"; NULL: all. */
+ * its text, with records to `out`. weight: of all files; NULL: 1. part: "--part=I/N"; NULL: all. */
 int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,
-                  const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e);
+                  const struct option_words *chunk, const char *weight, const char *part, char **files, int n, int out,
+                  struct err *e);
 
 /* Starts n processes that count records from `in`. */
 int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);

@@ -21,6 +21,7 @@ static void free_parts(struct work *w)
     for (size_t i = 0; i < w->n_parts; i++) {
         free(w->parts[i].name);
         free(w->parts[i].file);
+        free(w->parts[i].weight);
         free(w->parts[i].made);
         buf_free(&w->parts[i].why);
     }
@@ -111,14 +112,17 @@ int work_check_model(struct work *w, struct err *e)
 int work_begin(struct work *w, int *status, struct err *e)
 {
     struct buf asked = {0}, inputs = {0};
+    struct command_line files = {0};
     char why[200], *standard[] = {"-", NULL};
     struct stat st;
     snprintf(why, sizeof why, ", so %s could not resume after a failure; put the text into a file", w->user);
     int rc = resume_put_inputs(&inputs, w->files, w->n_files, w->options->parquet, e) ||
                      resume_only_regular(w->n_files ? w->files : standard, w->n_files ? w->n_files : 1, why, e) ||
                      each_model_file(w, note_model_file, &inputs, e) ||
+                     (w->options->weights.n && command_line_texts(&files, w->options, w->files, w->n_files, e)) ||
                      resume_put_asked(&asked, &w->options->reader, &w->chunk, (const char *const *)w->worker.at + 1,
-                                      w->worker.n - 1, w->files, w->n_files, e)
+                                      w->worker.n - 1, files.n ? (char **)(uintptr_t)files.words : w->files,
+                                      files.n ? (int)files.n : w->n_files, e)
                  ? -1
                  : 0;
     int missing = rc == 0 && stat(w->chunks, &st) < 0 ? work_check_reader(w, e) : 0;
@@ -132,6 +136,7 @@ int work_begin(struct work *w, int *status, struct err *e)
         rc = stat(w->chunks, &st) < 0 ? work_make(w, buf_str(&asked), buf_str(&inputs), status, e)
                                       : resume_compare(w->dir, w->chunks, buf_str(&asked), buf_str(&inputs), e);
     rc = rc || durable_make_directory(w->results, e) ? -1 : 0;
+    command_line_free(&files);
     buf_free(&asked);
     buf_free(&inputs);
     return rc;
@@ -217,7 +222,8 @@ static int read_worker(struct work *w, struct err *e)
 
 int work_read(struct work *w, struct err *e)
 {
-    static const char *const not_of_chunk[] = {"only", "dealt", "files-from", "files0-from", "input-status", NULL};
+    static const char *const not_of_chunk[] = {"only",         "dealt",  "files-from", "files0-from",
+                                               "input-status", "weight", NULL};
     static const char *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
     struct stat st;
     if (stat(w->chunks, &st) < 0 || !S_ISDIR(st.st_mode))
@@ -239,16 +245,24 @@ int work_read(struct work *w, struct err *e)
 
 /* ---- Parts ---- */
 
-/* Reads the file name of a part. It must be among the files that the command names, if it names any. */
+/* Reads the file name and the weight of a part. The file must be among those that the command names, if it names any.
+ */
 static int read_file_name(const struct work *w, struct work_part *p, struct err *e)
 {
+    struct option_words words = {0};
+    struct err ignored;
     bool known = w->n_files == 0;
-    p->file = read_word(w, p->name, e);
-    if (!p->file)
-        return -1;
-    for (int i = 0; i < w->n_files; i++)
-        known |= strcmp(w->files[i], p->file) == 0;
-    return known && resume_may_be_read_again(p->file) ? 0 : not_planned(w, p->name, p->file, e);
+    int rc = read_words(w, p->name, &words, e);
+    if (rc == 0 && (words.n == 0 || words.n > 2 || (words.n == 2 && weight_option_word(words.at[1], NULL, &ignored))))
+        rc = not_planned(w, p->name, words.n ? words.at[words.n - 1] : "", e);
+    for (int i = 0; i < w->n_files && rc == 0; i++)
+        known |= strcmp(w->files[i], words.at[0]) == 0;
+    if (rc == 0 && !(known && resume_may_be_read_again(words.at[0])))
+        rc = not_planned(w, p->name, words.at[0], e);
+    if (rc == 0 && (!(p->file = strdup(words.at[0])) || (words.n == 2 && !(p->weight = strdup(words.at[1])))))
+        rc = err_mem(e, "a word", strlen(words.at[0]));
+    option_words_free(&words);
+    return rc;
 }
 
 static int add_part(struct work *w, const char *name, struct err *e)

@@ -6,7 +6,8 @@
  *         asked, inputs   what it was begun with (driver/resume.h)
  *         part.NNNNN      records that refer to text, for one process
  *         file.NNNNN      the name of a file whose text goes through a pipe (a single compressed file, Parquet,
- *                         --inline): for a separate pipeline, which starts from the beginning after a failure
+ *                         --inline), and its weight if it has one: for a separate pipeline, which starts from the
+ *                         beginning after a failure
  *         worker          the words of the worker: bpe-count, or bpe-encode and its options
  *         chunk, parquet  the options of bpe-chunk and `bpe parquet`, for files
  *         where           the directory to which file names are relative
@@ -15,7 +16,8 @@
  *                         another attempt has made the result
  *     DIR/sum             all counts; appears when everything is counted
  *
- * A NUL byte follows the name in file.NNNNN and where, and each word in worker, chunk and parquet.
+ * A NUL byte follows the name and the weight in file.NNNNN, the name in where, and each word in worker, chunk and
+ * parquet.
  */
 #ifndef BPE_DRIVER_WORK_H
 #define BPE_DRIVER_WORK_H
@@ -36,6 +38,7 @@ enum { WORK_PARTS_MAX = 20000 }; /* their names must fit on a command line */
 struct work_part {
     char *name;          /* part.NNNNN or file.NNNNN; owned, as are all pointers here */
     char *file;          /* for file.NNNNN: the file; NULL if its result exists */
+    char *weight;        /* its weight; NULL: none */
     bool done;           /* its result exists */
     bool wanted;         /* for work_do */
     char *made;          /* the path of its result while it is being made; NULL: it is not */

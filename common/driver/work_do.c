@@ -78,10 +78,12 @@ static int start_file(struct work *w, struct work_part *p, int group, uint64_t i
     int records[2] = {-1, -1};
     int rc = job_socket(records, e);
     const struct job_start how = {.in = -1, .out = records[1], .group = group, .dir = w->where};
+    struct option_place place = {p->weight, 0};
+    const struct command_options weight = {.weights = {&place, p->weight != NULL}, .weighed = &p->file, .n_weighed = 1};
     if (rc == 0)
-        rc = command_is_parquet(w->options, p->file)
-                 ? stage_parquet(w->job, group, w->where, w->options, &w->chunk, NULL, &p->file, 1, records[1], e)
-                 : stage_chunk(w->job, &how, &w->chunk, &p->file, 1, e);
+        rc = command_is_parquet(w->options, p->file) ? stage_parquet(w->job, group, w->where, w->options, &w->chunk,
+                                                                     p->weight, NULL, &p->file, 1, records[1], e)
+                                                     : stage_chunk(w->job, &how, &w->chunk, &weight, &p->file, 1, e);
     rc = rc || stage_counts(w->job, group, inner, records[0], out, e) ? -1 : 0;
     job_close_both(records);
     return rc;

@@ -102,7 +102,7 @@ static int is_by_value(struct work *w, char **files, int n, int *status, struct 
 {
     int ends[2] = {-1, -1}, type = 0, rc = job_pipe(ends, e);
     if (rc == 0)
-        rc = stage_chunk(w->job, &(struct job_start){.in = -1, .out = ends[1]}, &w->chunk, files, n, e);
+        rc = stage_chunk(w->job, &(struct job_start){.in = -1, .out = ends[1]}, &w->chunk, NULL, files, n, e);
     job_close(&ends[1]);
     while (rc == 0 && (type = next_type(ends[0], e)) > 0 && type != RECORD_CHUNK) {
     }
@@ -115,12 +115,18 @@ static int is_by_value(struct work *w, char **files, int n, int *status, struct 
     return rc || type < 0 || *status ? -1 : type == RECORD_CHUNK;
 }
 
-/* Writes a part that consists of a file's name. */
-static int put_file_part(const char *new, size_t number, const char *file, struct err *e)
+/* Writes a part that consists of a file's name, and its weight if it has one. */
+static int put_file_part(const char *new, size_t number, const char *file, const char *weight, struct err *e)
 {
+    struct option_words words = {0};
     char name[32];
     snprintf(name, sizeof name, "file.%05zu", number);
-    return put_file(new, name, file, strlen(file) + 1, e);
+    int rc = option_words_add(&words, e, "%s", file) || (weight && option_words_add(&words, e, "%s", weight)) ||
+                     put_words(new, name, &words, e)
+                 ? -1
+                 : 0;
+    option_words_free(&words);
+    return rc;
 }
 
 /* Writes bytes [begin, end) of the records as a part. */
@@ -152,7 +158,8 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
             goto end;
     }
     if (option_words_add(&dealt, e, "--dealt") ||
-        stage_chunk(w->job, &(struct job_start){.in = -1, .out = chunks, .writes = new}, &dealt, files, n_files, e))
+        stage_chunk(w->job, &(struct job_start){.in = -1, .out = chunks, .writes = new}, &dealt, w->options, files,
+                    n_files, e))
         goto end;
     job_wait_all(w->job);
     *status = job_result(w->job);
@@ -207,7 +214,7 @@ static int make_parts(struct work *w, const char *new, int *status, struct err *
                          "%s: its text can only be piped, so bpe tasks cannot encode it; see bpe shard --via",
                          w->files[i]);
         else if (alone > 0)
-            rc = put_file_part(new, n_file_parts++, w->files[i], e);
+            rc = put_file_part(new, n_file_parts++, w->files[i], option_placed_of(&w->options->weights, i), e);
         else if (alone == 0)
             text[n_records++] = w->files[i]; /* n_records < next, so this overwrites no name still needed */
         else

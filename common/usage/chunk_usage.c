@@ -2,6 +2,7 @@
 #include "usage/chunk_usage.h"
 
 #include "usage/shared_options.h"
+#include "usage/weight_option.h"
 #include "wire/record.h"
 
 #include <limits.h>
@@ -9,9 +10,10 @@
 static int check(void *options, struct err *e)
 {
     struct chunk_options *o = options;
-    if (o->only && (rules_options_given(&o->rules) || source_options_given(&o->source)))
+    if (o->only && (rules_options_given(&o->rules) || source_options_given(&o->source) || o->weights.n))
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
-    if (rules_options_check(&o->rules, e) || source_options_check(&o->source, o->files != usage_no_files, e))
+    if (rules_options_check(&o->rules, e) || source_options_check(&o->source, o->files != usage_no_files, e) ||
+        weight_option_check(&o->weights, o->files != usage_no_files, o->n_files, e))
         return -1;
     return o->rules.model ? source_options_stdin(&o->source, o->rules.model, o->files, o->n_files, e) : 0;
 }
@@ -50,6 +52,7 @@ static const struct option_row rows[] = {
     SOURCE_OPTIONS(struct chunk_options, source),
     SOURCE_ID(struct chunk_options, source.id),
     INVALID_OPTION(struct chunk_options, source, "is a pretoken"),
+    WEIGHT_OPTION(struct chunk_options, weights),
     {0, "only", "FILE", "read only the ranges of FILEs that FILE lists (from --missing)",
      OPTION_TO(TEXT, struct chunk_options, only)},
     {0, "input-status", "FD",
@@ -66,7 +69,7 @@ const struct usage chunk_usage = {
                 "[--normalize=none|nfc] [-b SIZE] [--dealt] [--inline] [-0]\n"
                 "[--jsonl[=FIELD] [--id=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST] [--invalid=error|replace|skip|bytes]\n"
-                "[--only FILE] [FILE...]",
+                "[--only FILE] [[--weight=WEIGHT] FILE...]...",
     .about = "Cuts text into chunks for bpe-count. FILEs (default, or -: standard input) are plain text,\n"
              "which may be compressed with zstd or gzip.",
     .options = rows,

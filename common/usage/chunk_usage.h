@@ -11,6 +11,7 @@ struct chunk_options {
     bool inline_text, dealt;
     struct source_options source;
     uint64_t block; /* 0: chosen by chunk_plan */
+    struct option_placed weights;
     const char *only;
     uint64_t status; /* the descriptor of --input-status */
     bool has_status;

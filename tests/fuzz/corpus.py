@@ -39,7 +39,10 @@ def records():
     counts = b"".join(must("bpe-count", data=line + b"\n") for line in chunks.split(b"\n")[:-1])
     model = must("bpe-merge", "-v", "262", data=must("bpe-sum", data=counts))
     write("m.json", model)
+    weighted = must("bpe-chunk", "--inline", "--weight=2", "a.txt", "--weight=1/3", "long.txt")
     streams = {
+        "weighted-chunks": weighted, "weighted-counts": must("bpe-count", data=weighted),
+        "weighted-sum": must("bpe-sum", "--weight=3/7", data=must("bpe-count", data=weighted)),
         "chunks": chunks, "ranges": ranges, "compressed": compressed, "regex": regex, "lines": lines, "counts": counts,
         "long": must("bpe-count", data=must("bpe-chunk", "--inline", "-p", "bytes", "long.txt"))[:5200],
         "skipped": must("bpe-count", data=lines),

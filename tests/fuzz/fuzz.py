@@ -290,6 +290,7 @@ def main():
     counts = b"".join(must("bpe-count", data=r) for r in R.split(inline))
     total = must("bpe-sum", data=counts)
     lib.write("a.sum", total)
+    weighted = must("bpe-sum", "--weight=2/3", data=counts)
     want = must("bpe-merge", "-v", "400", data=total)
     partial = must("bpe-sum", "--partial", data=b"".join(R.split(counts)[8:]))
     missing_list = run(["bpe-sum", "--missing", "list"], b"".join(R.split(counts)[8:]))
@@ -319,7 +320,7 @@ def main():
                 bad = got[1] if got else b""
             f.try_one(["bpe-merge", "-v", "400"], bad, same)
         elif kind <= 6:  # valid records: any result except a crash
-            base = (inline, ranges, counts, total, partial)[rng.randrange(5)]
+            base = (inline, ranges, counts, total, partial, weighted)[rng.randrange(6)]
             bad = damage_records(base)
             f.try_one(["bpe-view"], bad)
             f.try_one(["bpe-view", "--check"], bad)
@@ -330,7 +331,7 @@ def main():
             got = f.try_one(["bpe-count"], bad)
             if got and rng.random() < 0.5:
                 bad = got[1]
-            got = f.try_one(rng.choice((["bpe-sum"], ["bpe-sum", "--partial", "--missing", "out"], ["bpe-sum", "-S", "16K"])), bad)
+            got = f.try_one(rng.choice((["bpe-sum"], ["bpe-sum", "--partial", "--missing", "out"], ["bpe-sum", "-S", "16K"], ["bpe-sum", "--weight=1/3"])), bad)
             if got and rng.random() < 0.8:
                 bad = got[1]
             f.try_one(["bpe-merge", "-v", "400", *rng.choice(([], ["--partial"], ["--tie=lex"], ["-f", "merges"]))], bad)

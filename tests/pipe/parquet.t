@@ -222,6 +222,19 @@ for _ in 1 2; do
     ok $? "train --jsonl --parquet --keep"
     rm -f mixed/sum mixed/counts/*.00000
 done
+# With weights: as text with the same weights. Files of another weight are read by other processes.
+"$parquet" one-group.parquet >one.nul
+weights="--weight=2 one-group.parquet --weight=1/3 more.jsonl --weight=1/7 one-group.parquet"
+{ bpe-chunk -0 --weight=2 one.nul --weight=1/7 one.nul && bpe-chunk --jsonl --weight=1/3 more.jsonl; } |
+    bpe-count | bpe-sum | bpe-merge -v 500 >weighted.json
+for option in --keep=weighted --fan-out=auto; do
+    # shellcheck disable=SC2086
+    bpe train -v 500 -j 2 $option --jsonl --parquet $weights | cmp - weighted.json
+    is "${PIPESTATUS[*]}" "0 0" "train --jsonl --parquet $option: files with weights"
+done
+bpe train -v 500 --via=env --parquet --weight=2 one-group.parquet --weight=3 one-group.parquet >out
+bpe-chunk -0 --weight=5 one.nul | bpe-count | bpe-sum | bpe-merge -v 500 | cmp - out
+ok $? "  with --via, too"
 refuses 64 "bpe train: --parquet and --jsonl cannot be combined" bpe train -v 500 --jsonl --parquet more.jsonl
 bpe train -v 500 -j 2 --jsonl --parquet one-group.parquet | cmp - <("$parquet" one-group.parquet | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500)
 ok $? "train --jsonl --parquet, without JSON Lines"

@@ -178,6 +178,35 @@ refused(65, "several sums", "bpe-merge", "-v", "300", data=read("damaged.sum"), 
 must("bpe-merge", "-v", "300", "-o", "model.json", "0.txt.sum")
 refused(65, "two.sum has weights", "bpe", "describe", "-m", "model.json", "two.sum")
 
+# ---- Weights of bpe-chunk ----
+
+weights = {"0.txt": Fraction(2), "1.txt": Fraction(1, 3), "2.txt": Fraction(1)}
+words = [word for name, w in weights.items() for word in (shown(w), name)]
+for form in [], ["--inline"], ["-b", "2K"], ["--dealt"]:
+    chunks = must("bpe-chunk", *form, *words)
+    records = R.split(chunks)
+    rng.shuffle(records)
+    half = [must("bpe-count", data=b"".join(records[i::2])) for i in range(2)]
+    total = must("bpe-sum", data=b"".join(half))
+    want, denominator = wanted(weights)
+    ok(R.words(total) == want, f"bpe-chunk {' '.join([*form, *words])}: each source has its weight")
+(weight, sources), = R.weights(total).values()
+ok(weight == 1 and sources == {Fraction(2): os.path.getsize("0.txt"), Fraction(1, 3): os.path.getsize("1.txt")},
+   "the sum records how many bytes have which weight", sources)
+again = must("bpe-sum", "--weight=3/2", data=total)
+ok(R.words(again) == {word: n * Fraction(3, 2) for word, n in want.items()} and must("bpe-view", data=again).split(b"\t")[0].endswith(b"/2"),
+   "bpe-sum multiplies them by another weight")
+write("some", b"".join(r for r in R.split(must("bpe-chunk", "--inline", "-b", "500", *words)) if R.kind(r) == "P" or rng.random() < 0.5))
+must("bpe-sum", "--partial", "-q", "--missing=todo", data=must("bpe-count", "some"))
+total = must("bpe-sum", data=must("bpe-count", "some") + must("bpe-count", data=must("bpe-chunk", "--only=todo", *weights)))
+ok(R.words(total) == want, "bpe-chunk --only keeps the weights of what is missing")
+refused(64, "--only takes the rules from its file", "bpe-chunk", "--only=todo", "--weight=2", "0.txt", sends=True)
+write("list", "0.txt\n1.txt\n")
+ok(R.words(must("bpe-count", data=must("bpe-chunk", "--weight=2", "--files-from=list"))) == wanted({"0.txt": Fraction(2), "1.txt": Fraction(2)})[0],
+   "a weight applies to a list of files")
+refused(65, "these chunks have weights, which only bpe-count uses", "bpe-encode", "-m", "model.json", data=must("bpe-chunk", "--weight=2", "0.txt"),
+        sends=True)
+
 # ---- Learning ----
 
 names = ["0.txt", "1.txt", "2.txt"]
@@ -236,6 +265,32 @@ write("large.json", merge(repeated, "-f", "json"))
 prune = ["bpe-model", "-f", "json", "--prune=80", "large.json"]
 ok(must(*prune, data=sevenths) == must(*prune, data=repeated), "bpe-model --prune")
 
+# ---- bpe train ----
+
+want = merge(weighed(2, Fraction(1, 3), 1))
+words = ["--weight=2", "0.txt", "--weight=1/3", "1.txt", "--weight=1", "--", "2.txt"]
+for form in [], ["--fan-out=none"], ["--fan-out=xargs"], ["--via=cat | env"], ["--inline"], ["--keep=kept"], ["--keep=piped", "--inline"]:
+    code, out, err = run(["bpe", "train", "-v", "500", "-f", "merges", *form, *words])
+    ok(code == 0 and out == want, f"bpe train {' '.join([*form, *words])}", err)
+for place in "kept/sum", "piped/sum", "piped/counts/file.00001":
+    os.remove(place)
+ok(run(["bpe", "train", "-v", "500", "-f", "merges", "--keep=piped", "--inline", *words])[1] == want, "--keep counts a part again with its weight")
+refused(64, "kept was begun with:  -- '--weight' '2' '0.txt' '--weight' '1/3' '1.txt' '--weight' '1' '2.txt'", "bpe", "train", "-v", "500", "-f", "merges",
+        "--keep=kept", *names)
+must("bpe", "tasks", "plan", "-o", "tasks", *words)
+must("bpe", "tasks", "run", "tasks", "0")
+ok(must("bpe", "tasks", "train", "tasks", "-v", "500", "-f", "merges") == want, "bpe tasks plan")
+split = must("bpe", "tasks", "split", "train", "x", "-v", "500", "-o", "m", *words).splitlines()[0]
+write("split", b"eval \"$1\"; eval \"set -- $plan\"; bpe tasks plan -o split.tasks \"$@\"")
+must("sh", "split", split.decode())
+ok(read("split.tasks/chunks/asked") == read("tasks/chunks/asked"), "bpe tasks split keeps the places of weights")
+ok(run(["bpe", "train", "-v", "500", "-f", "merges", "--weight=2/9"], read("0.txt"))[1] == merge(read("0.txt.sum")), "standard input with a weight")
+os.link("0.txt", "-0.txt")
+ok(run(["bpe", "train", "-v", "500", "-f", "merges", "--weight=2", "1.txt", "--weight=3", "--", "-0.txt"])[1] ==
+   merge(must("bpe-sum", "--weight=2", "1.txt.sum", "--weight=3", "0.txt.sum")), "a file whose name begins with -")
+write("tree.sum", must("bpe", "sum-tree", "-k", "2", "--weight=2", "0.txt.sum", "--weight=1/3", "1.txt.sum", "--weight=1", "--", "2.txt.sum"))
+ok(merge(read("tree.sum")) == want, "bpe sum-tree")
+
 # ---- What is refused ----
 
 for weight, why in (("0", "must be greater than 0"), ("-1", "must be greater than 0"), ("1/0", "must be greater than 0"),
@@ -249,6 +304,7 @@ for weight in "18446744073709551615", "1/18446744073709551615", "1e19", "1e-19",
     total = must("bpe-sum", "--weight", weight, data=must("bpe-count", data=must("bpe-chunk", "one.txt")))
     ok(R.words(total)[b"a"] == Fraction(weight), f"--weight {weight}", R.words(total))
 refused(64, "no FILE follows", "bpe-sum", "0.txt.sum", "--weight=2", sends=True)
+refused(64, "no FILE follows", "bpe", "train", "-v", "500", "-f", "merges", "0.txt", "--weight=2")
 write("b.txt", "b")
 write("b.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "b.txt"))))
 write("a.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "one.txt"))))
@@ -259,4 +315,10 @@ refused(65, "the weights have no common denominator below 2^64", "bpe-sum", "--w
 refused(65, "the counts add up to more than 2^64 - 1", "bpe-sum", "--weight=18446744073709551615", "a.sum", "b.sum", sends=True)
 write("big.sum", must("bpe-sum", "--weight=9223372036854775807", "a.sum"))
 refused(65, "the product of the weights of these counts does not fit", "bpe-sum", "--weight=3", "big.sum", sends=True)
+write("bb.txt", "bb b")
+refused(65, "the counts, times 18446744073709551615, add up to more than 2^64 - 1", "bpe-count",
+        data=must("bpe-chunk", "--weight=18446744073709551615", "bb.txt"), sends=True)
+for name, *args in (("bpe shard", "-m", "model.json", "-o", "s"), ("bpe plan", "--size=1G"), ("bpe tune", "--count"), ("bpe tasks train", "-v", "500"),
+                    ("bpe tasks plan", "-m", "model.json", "-o", "s"), ("bpe encode", "-m", "model.json"), ("bpe tasks shard", "-o", "s")):
+    refused(64, "--weight", *name.split(), "--weight=2", *args, "tasks" if name in ("bpe tasks train", "bpe tasks shard") else "0.txt")
 sys.exit(lib.done())
