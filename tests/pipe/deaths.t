@@ -18,7 +18,7 @@ import everyday  # noqa: E402
 import lib  # noqa: E402
 
 SHIM = lib.BUILD + "/tests/fault/death.so"
-PLACES = os.environ.get("PLACES") or "5"
+PLACES = os.environ.get("PLACES") or "3"
 
 
 def die_at(base, command, number, when, by):
