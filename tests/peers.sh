@@ -47,5 +47,6 @@ for test in "${scripts[@]}"; do
     cat "$results/${test%% *}"
     [ "$(cat "$results/${test%% *}.status")" = 0 ] || failed=1
 done
-SHARD_KILLS=${SHARD_KILLS:-10} prove -j3 "$top"/tests/python "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,story}.t || failed=1
+export SHARD_KILLS=${SHARD_KILLS:-10}
+prove -j3 "$top"/tests/python "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,story}.t || failed=1
 exit $failed

@@ -116,7 +116,7 @@ bad_parity() {
     fails 64 "bpe-merge: --dev and --ratio cannot be combined" bpe-merge -v 300 --ratio --parity in.sum --dev in.sum
     fails 64 "bpe-merge: --init and --parity cannot be combined" bpe-merge -v 300 --init=in.json --parity in.sum
     fails 64 "bpe-merge: --ratio=1: give one number for each sum (2), not 1" bpe-merge -v 300 --ratio=1 --parity in.sum in.sum
-    for o in x, 1x 0 -1 1e3 nan; do
+    for o in "x," 1x 0 -1 1e3 nan; do
         fails 64 "bpe-merge: --ratio=$o: *" bpe-merge -v 300 "--ratio=$o" --parity in.sum
         fails 64 "bpe-merge: --alpha=$o: *" bpe-merge -v 300 "--alpha=$o" --parity in.sum
         fails 64 "bpe-merge: --window $o: *" bpe-merge -v 300 "--window=$o" --parity in.sum

@@ -142,7 +142,7 @@ is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token
     "-v too small: the message has the minimum"
 for text in Ġ "$(bpe-merge -v 1000 -f merges $sum | grep -m 1 '^Ġ' | tr -d ' ')"; do # a byte, and the result of a merge
     refuses 64 "bpe-merge: the special token $text is how the vocabulary spells another token, so one id would mean both*" \
-        bpe-merge -v 1000 --add-special=$text $sum
+        bpe-merge -v 1000 --add-special="$text" $sum
 done
 bpe-merge -v 1000 --add-special=Ġ -f tiktoken -o spelled.tiktoken $sum 2>/dev/null
 is "$? $(grep -c '"Ġ"' spelled.tiktoken.json)" "0 1" "  tiktoken keeps special tokens apart"
