@@ -284,7 +284,7 @@ static int read_base(struct merger *m, struct err *e)
     if (model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e) || model_index(&m->base, e))
         return -1;
     m->base_size = model_size(&m->base);
-    if (check_words(m, e))
+    if (check_words(m, e) || (model_of_characters(&m->base) && token_list_spell(&m->veto, m->base.spelling, e)))
         return -1;
     return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, e) ? -1 : 0;
 }
@@ -364,6 +364,29 @@ static int read_language(struct merger *m, char *file, struct err *e)
     return rc;
 }
 
+/* If languages are compared by the tokens of texts of very different sizes, says so. */
+static void say_unlike(const struct merger *m)
+{
+    enum { TIMES = 4 };
+    const struct merge_options *o = &m->opt;
+    int least = 0, most = 0;
+    uint64_t min = UINT64_MAX, max = 0;
+    for (int i = 0; i < o->n_languages && !o->ratio; i++) {
+        const uint64_t bytes = trainer_language_bytes(m->trainer, (size_t)i);
+        least = bytes < min ? i : least;
+        most = bytes > max ? i : most;
+        min = bytes < min ? bytes : min;
+        max = bytes > max ? bytes : max;
+    }
+    const int first = o->dev.n ? o->n_languages : 0;
+    if (min < max / TIMES)
+        program_note(NAME,
+                     "%s has over %d times as much text as %s, which therefore will choose hardly any merge; %s--ratio "
+                     "compares compression instead",
+                     o->files[first + most], TIMES, o->files[first + least],
+                     o->dev.n ? "development texts should be parallel; " : "");
+}
+
 static int read_languages(struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
@@ -381,6 +404,7 @@ static int read_languages(struct merger *m, struct err *e)
         if (read_language(m, o->files[i], e))
             return -1;
     }
+    say_unlike(m);
     return 0;
 }
 
@@ -578,18 +602,24 @@ static int write_models(struct merger *m, struct err *e)
 static int keep_apart(void *ctx, const char *path, struct err *e)
 {
     struct merger *m = ctx;
-    char *veto = (char *)(uintptr_t)m->opt.veto;
-    if ((path && fd_keep_apart(path, m->opt.files, (size_t)m->opt.n_files, e)) ||
-        (veto && fd_keep_apart(path, &veto, 1, e)))
+    if (path && fd_keep_apart(path, m->opt.files, (size_t)m->opt.n_files, e))
         return -1;
+    for (size_t i = 0; i < m->opt.veto.n; i++) {
+        char *veto = (char *)(uintptr_t)m->opt.veto.at[i];
+        if (fd_keep_apart(path, &veto, 1, e))
+            return -1;
+    }
     return 0;
 }
 
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
-    if (merge_each_output(&m->opt, keep_apart, m, e) || (m->opt.veto && token_list_read(&m->veto, m->opt.veto, e)))
+    if (merge_each_output(&m->opt, keep_apart, m, e))
         return -1;
+    for (size_t i = 0; i < m->opt.veto.n; i++)
+        if (token_list_read(&m->veto, m->opt.veto.at[i], e))
+            return -1;
     sum_reader_init(&m->sum, consume, m);
     progress_start(&m->progress, NAME);
     progress_part(&m->progress, "reading the sum", "");

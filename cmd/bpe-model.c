@@ -134,7 +134,7 @@ static int prune(const struct model_options *o, struct model *m, struct err *e)
     sum_reader_init(&reader, add_pretokens, counts);
     int rc = model_of_characters(m) ? err_set(e, EX_USAGE,
                                               "--prune is for models of bytes, and this one starts from characters "
-                                              "(SentencePiece): there are no sums for it")
+                                              "(SentencePiece): not supported")
              : fd_keep_apart(o->path, sum, 1, e) || token_counts_init(counts, m, e) ||
                      sum_reader_read(&reader, sum, 1, o->partial, &rules, e) || token_counts_end(counts, e) ||
                      check_pattern(o, m, &rules, e) || model_prune(m, o->prune, counts->count, e)

@@ -39,7 +39,7 @@ static int split_text(struct describe *d, struct err *e)
             return -1;
         if (m->rules.metaspace.on)
             return err_set(e, EX_USAGE,
-                           "%s: cannot describe a SentencePiece model, which does not split text into pretokens",
+                           "%s: cannot describe text for a SentencePiece model, to which it is one pretoken; describe a sum",
                            m->how.name);
         rules_sort_special(&m->rules);
         m->split = find_split(d, &m->rules);

@@ -35,15 +35,31 @@ static int add_line(struct token_list *l, struct json_reader *r, unsigned char *
     return 0;
 }
 
+/* Adds a text that tokens point to, which is *taken*. */
+static int own(struct token_list *l, struct buf *text, struct err *e)
+{
+    if (array_grow(&l->text, &l->texts_cap, l->n_texts + 1, sizeof *l->text, "the list of tokens", e)) {
+        buf_free(text);
+        return -1;
+    }
+    l->text[l->n_texts++] = text->p;
+    return 0;
+}
+
 int token_list_read(struct token_list *l, const char *path, struct err *e)
 {
     struct json_reader r = {0};
-    if (fd_read_file(path, &l->text, e) || buf_reserve(&l->text, JSON_READ_PAD, e))
+    struct buf text = {0};
+    if (fd_read_file(path, &text, e) || buf_reserve(&text, JSON_READ_PAD, e)) {
+        buf_free(&text);
         return -1;
-    unsigned char *p = l->text.p, *end = p + l->text.len, *stop;
+    }
+    unsigned char *p = text.p, *end = p + text.len, *stop;
+    if (own(l, &text, e))
+        return -1;
     memset(end, 0, JSON_READ_PAD);
     int rc = 0;
-    p += utf8_mark_len(p, l->text.len);
+    p += utf8_mark_len(p, (size_t)(end - p));
     for (uint64_t line = 1; p < end && rc == 0; line++, p = stop + 1) {
         stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;
@@ -55,9 +71,32 @@ int token_list_read(struct token_list *l, const char *path, struct err *e)
     return rc;
 }
 
+int token_list_spell(struct token_list *l, enum spelling s, struct err *e)
+{
+    struct buf text = {0};
+    int rc = buf_reserve(&text, 1, e);
+    for (size_t i = 0; i < l->n && rc == 0; i++) {
+        const size_t before = text.len;
+        rc = spelling_put(s, &text, l->at[i].p, l->at[i].len, e);
+        l->at[i].len = text.len - before;
+    }
+    if (rc)
+        buf_free(&text);
+    const unsigned char *p = text.p;
+    if (rc || own(l, &text, e))
+        return -1;
+    for (size_t i = 0; i < l->n; i++) {
+        l->at[i].p = p;
+        p += l->at[i].len;
+    }
+    return 0;
+}
+
 void token_list_free(struct token_list *l)
 {
+    for (size_t i = 0; i < l->n_texts; i++)
+        free(l->text[i]);
+    free(l->text);
     free(l->at);
-    buf_free(&l->text);
     *l = (struct token_list){0};
 }

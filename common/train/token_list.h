@@ -9,6 +9,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "model/spelling.h"
 
 #include <stddef.h>
 
@@ -16,12 +17,17 @@ struct token_list { /* zeroed: empty */
     struct str *at; /* owned array of n tokens, none of them empty; they may be equal */
     size_t n;
     size_t cap;
-    struct buf text; /* owned: their bytes */
+    unsigned char **text; /* owned: their bytes, of each file */
+    size_t n_texts, texts_cap;
 };
 
-/* Reads a list (path "-": standard input). -1: EX_NOINPUT; EX_DATAERR: a line is not a JSON string, or an empty one;
- * EX_IOERR, EX_OSERR. */
+/* Appends the tokens of a file (path "-": standard input). -1: EX_NOINPUT; EX_DATAERR: a line is not a JSON string, or
+ * an empty one; EX_IOERR, EX_OSERR. */
 int token_list_read(struct token_list *l, const char *path, struct err *e);
+
+/* Changes the tokens to the spelling of a model of characters. -1: out of memory. */
+int token_list_spell(struct token_list *l, enum spelling s, struct err *e);
+
 void token_list_free(struct token_list *l);
 
 #endif

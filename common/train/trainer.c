@@ -440,6 +440,11 @@ int trainer_scale(struct trainer *l, uint64_t by, struct err *e)
     return parity_scale(&l->parity, by, e);
 }
 
+uint64_t trainer_language_bytes(const struct trainer *l, size_t language)
+{
+    return l->parity.language[language].initial;
+}
+
 int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
 {
     l->extends = true;

@@ -66,6 +66,9 @@ int trainer_balance(struct trainer *l, size_t n_languages, const struct parity_o
 int trainer_add_language(struct trainer *l, size_t language, bool dev, const unsigned char *p, size_t len,
                          uint64_t count, struct err *e);
 
+/* The bytes of a language's text, or of its development text if there are any, each pretoken as often as it counts. */
+uint64_t trainer_language_bytes(const struct trainer *l, size_t language);
+
 /* The same: multiplies all counts added so far by a factor. -1 as trainer_add. */
 int trainer_scale(struct trainer *l, uint64_t by, struct err *e);
 

@@ -59,18 +59,19 @@ int merge_check_stats(const struct merge_options *o, const char *path, struct er
                : 0;
 }
 
-/* Checks that the file can be read, and is not also the sum; bpe train starts with it. */
+/* Checks that the files can be read, and that none is also the sum; bpe train starts with it. */
 static int check_veto(const struct merge_options *o, struct err *e)
 {
-    bool taken = false;
-    if (!o->veto)
-        return 0;
-    if (!fd_is_stdin(o->veto) && access(o->veto, R_OK) < 0)
-        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", o->veto);
-    for (int i = 0; fd_is_stdin(o->veto) && i < o->n_files; i++)
-        taken |= fd_is_stdin(o->files[i]);
-    return taken ? err_set(e, EX_USAGE, "--veto=%s: standard input is the sum; name a file for one of them", o->veto)
-                 : 0;
+    for (size_t k = 0; k < o->veto.n; k++) {
+        const char *path = o->veto.at[k];
+        const bool is_stdin = fd_is_stdin(path);
+        if (!is_stdin && access(path, R_OK) < 0)
+            return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", path);
+        for (int i = 0; is_stdin && i < o->n_files; i++)
+            if (fd_is_stdin(o->files[i]))
+                return err_set(e, EX_USAGE, "--veto=%s: standard input is the sum; name a file for one of them", path);
+    }
+    return 0;
 }
 
 static int not_stats(void *options, const char *path, struct err *e)
@@ -304,8 +305,8 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
     {0, "utf8-boundaries", NULL, "make no tokens that hold a part of a character beside others",
      OPTION_TO(FLAG, struct merge_options, utf8_boundaries)},
-    {0, "veto", "FILE", "make no tokens that contain a line of FILE (plain, or a JSON string)",
-     OPTION_TO(TEXT, struct merge_options, veto)},
+    {0, "veto", "FILE", "make no tokens that contain a line of FILE (plain or JSON); repeat for several",
+     OPTION_TO(TEXTS, struct merge_options, veto)},
     {0, "add-special", "TOKEN", "add a special token that bpe-chunk did not look for; repeat for several",
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
@@ -331,7 +332,7 @@ const struct usage merge_usage = {
     .name = "bpe-merge",
     .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest]\n"
                 "[--min-count N] [--min-frequency N] [--max-token-length N] [--utf8-boundaries]\n"
-                "[--veto=FILE] [--add-special=TOKEN]...\n"
+                "[--veto=FILE]... [--add-special=TOKEN]...\n"
                 "[--parity [--dev FILE...] [--ratio[=R,...]] [--global-merges=M]]\n"
                 "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"

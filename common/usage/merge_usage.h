@@ -37,7 +37,7 @@ struct merge_options {
     uint64_t min_count, min_frequency, max_token_len;
     bool has_min_frequency;
     bool utf8_boundaries;
-    const char *veto; /* a file; NULL: none */
+    struct option_texts veto; /* files */
     enum merge_special special;
     struct option_texts add_special;
     unsigned format_number; /* of model_format_names */

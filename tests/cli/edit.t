@@ -272,7 +272,7 @@ END
     bpe-model -v 262 sp.json >x.json
     is "$(printf 'abbcz<s>' | bpe-encode -m x.json -f text)" "258 259 260 260 261 124 1" "  characters keep their order, and bytes their ids"
     refuses 64 "bpe-model: -v 261: too small; 262 tokens cannot be removed (characters, special tokens)" bpe-model -v 261 sp.json
-    refuses 64 "bpe-model: --prune is for models of bytes, and this one starts from characters (SentencePiece): there are no sums for it" \
+    refuses 64 "bpe-model: --prune is for models of bytes, and this one starts from characters (SentencePiece): not supported" \
         bpe-model --prune=1 sp.json ../in.sum
     refuses 64 "bpe-model: --add-special ▁a: the vocabulary spells token 258 like this*" bpe-model --add-special=▁a sp.json
     refuses 64 "bpe-model: --add-special <0x41>: the vocabulary spells token 67 like this*" bpe-model --add-special='<0x41>' sp.json

@@ -121,6 +121,10 @@ bad_parity() {
         fails 64 "bpe-merge: --alpha=$o: *" bpe-merge -v 300 "--alpha=$o" --parity in.sum
         fails 64 "bpe-merge: --window $o: *" bpe-merge -v 300 "--window=$o" --parity in.sum
     done
+    yes abc | head -n 1000000 | bpe-chunk | bpe-count | bpe-sum >large.sum
+    is "$(bpe-merge -v 270 -f merges --parity in.sum large.sum 2>&1 >model | sed 's/hardly.*/.../')" \
+        "bpe-merge: large.sum has over 4 times as much text as in.sum, which therefore will choose ..." "a language with little text is noted"
+    is "$(bpe-merge -v 270 -f merges --parity --ratio in.sum large.sum 2>&1 >model)" "" "  but not with --ratio"
     bpe-chunk -p cl100k in.txt | bpe-count | bpe-sum >other.sum
     fails 65 "bpe-merge: in.sum and other.sum were counted by different rules: *" bpe-merge -v 300 --parity in.sum other.sum
     fails 65 "bpe-merge: in.txt: *" bpe-merge -v 300 --parity in.sum in.txt

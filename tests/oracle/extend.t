@@ -91,14 +91,14 @@ def extend(v, words, counts, next_id, n_new, tie, min_frequency, limits):
     return v.merges[known:]
 
 
-def compare(name, path, v, words, counts, sum_path, ids):
+def compare(name, path, v, words, counts, sum_path, ids, meta=""):
     """Extends the model at `path` with random options, and compares."""
     tie, n_new, min_frequency = RNG.choice(TIES), RNG.choice([0, 1, 5, 30, 1000]), RNG.choice([0, 0, 2, 3])
     limits, known = token_limits.choose(RNG, [v.bytes("".join(word)) for word in words]), list(v.merges)
     want = extend(v, words, counts, max(ids) + 1, n_new, tie, min_frequency, limits)
     args = ["-v", str(len(set(ids)) + n_new), "--init", path] + ["--tie", tie] * (tie != "smallest" or RNG.random() < 0.5)
     args += ["--min-frequency", str(min_frequency)] * (min_frequency > 0)
-    args += limits.options(f"{path}.veto")
+    args += limits.options(f"{path}.veto", meta)
     whole = lib.must("bpe-merge", *args, sum_path)
     got, added = json.loads(whole)["model"], added_ids(whole)
     # Added tokens that were not keys must be, if Hugging Face would number them otherwise.
@@ -205,7 +205,7 @@ def of_characters(i, tmp):
     inert = [t for t in model.vocab if t == model.unk or (model.bytes and re.fullmatch("<0x..>", t))]
     vocab = Vocabulary(model.vocab, model.merges, inert, model.added, str.encode)
     compare(f"model {i}: characters, {model.form}{', split' * model.split}", path, vocab, [model.word(t) for t in texts], texts.values(),
-            f"{tmp}/sum", [*model.vocab.values(), *model.added.values()])
+            f"{tmp}/sum", [*model.vocab.values(), *model.added.values()], META * (model.form != "text"))
 
 
 def by_hand(tmp):

@@ -28,12 +28,13 @@ class Limits:
         return ((not self.max_len or len(token) < max(self.max_len, 3)) and (not self.utf8 or within_characters(token)) and
                 not any(veto in token for veto in self.vetoes))
 
-    def options(self, path):
-        """Those of bpe-merge; the vetoes are written to a file."""
+    def options(self, path, meta=""):
+        """Those of bpe-merge; the vetoes are written to two files, the second with a space for each `meta`."""
         args = ["--max-token-length", str(self.max_len)] * (self.max_len > 0) + ["--utf8-boundaries"] * self.utf8
         if self.vetoes:
-            lib.write(path, b"".join(veto + b"\n" for veto in self.vetoes))
-        return args + ["--veto", path] * (len(self.vetoes) > 0)
+            lib.write(path, b"".join(veto + b"\n" for veto in self.vetoes[1:]))
+            lib.write(f"{path}2", self.vetoes[0].replace(meta.encode(), b" ") if meta else self.vetoes[0])
+        return args + ["--veto", path, "--veto", f"{path}2"] * (len(self.vetoes) > 0)
 
 
 def choose(rng, words):

@@ -218,7 +218,7 @@ other_pattern() {
     have tiny.{txt,sum,json} cl100k.{sum,json}
     printf '%s' '{"version": "1.0", "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}, ' \
         '"model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "a": 1}, "merges": []}}' >sp.json
-    refuses 64 "bpe describe: sp.json: cannot describe a SentencePiece model, *" bpe describe -m tiny.json -m sp.json tiny.txt
+    refuses 64 "bpe describe: sp.json: cannot describe text for a SentencePiece model, *" bpe describe -m tiny.json -m sp.json tiny.txt
     refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, but cl100k.json splits text by pattern=cl100k; $untrue of the sum" \
         bpe describe tiny.sum cl100k.json
     refuses 65 "bpe describe: standard input was counted by pattern=gpt2, *" bpe describe - cl100k.json <tiny.sum

@@ -153,6 +153,10 @@ bpe train -v 400 --utf8-boundaries --veto=vetoes characters.txt 2>/dev/null | cm
 ok $? "bpe train --utf8-boundaries --veto"
 bpe-merge -v 400 --utf8-boundaries --veto=- characters.sum <vetoes 2>/dev/null | cmp - limited
 ok $? "--veto=- is standard input"
+head -n 1 vetoes >first-veto
+tail -n +2 vetoes >other-vetoes
+bpe train -v 400 --utf8-boundaries --veto=first-veto --veto=other-vetoes characters.txt 2>/dev/null | cmp - limited
+ok $? "  and several lists"
 bpe-merge -v 400 --utf8-boundaries --veto=<(cat vetoes) characters.sum 2>/dev/null | cmp - limited
 ok $? "--veto: a pipe"
 for none in '' '\n\r\n\n' '\xef\xbb\xbf' '\xef\xbb\xbf\n'; do
