@@ -38,9 +38,10 @@ static int split_text(struct describe *d, struct err *e)
         if (encode_rules_for_text(&m->how, &m->rules, e))
             return -1;
         if (m->rules.metaspace.on)
-            return err_set(e, EX_USAGE,
-                           "%s: cannot describe text for a SentencePiece model, to which it is one pretoken; describe a sum",
-                           m->how.name);
+            return err_set(
+                e, EX_USAGE,
+                "%s: cannot describe text for a SentencePiece model, to which it is one pretoken; describe a sum",
+                m->how.name);
         rules_sort_special(&m->rules);
         m->split = find_split(d, &m->rules);
         if (!m->split->rules && open_split(d, m->split, &m->rules, e))

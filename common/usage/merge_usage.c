@@ -305,7 +305,7 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
     {0, "utf8-boundaries", NULL, "make no tokens that hold a part of a character beside others",
      OPTION_TO(FLAG, struct merge_options, utf8_boundaries)},
-    {0, "veto", "FILE", "no tokens that contain a line of FILE (plain or JSON); repeat for several",
+    {0, "veto", "FILE", "make no token that contains a line of FILE (plain or JSON); repeatable",
      OPTION_TO(TEXTS, struct merge_options, veto)},
     {0, "add-special", "TOKEN", "add a special token that bpe-chunk did not look for; repeat for several",
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
