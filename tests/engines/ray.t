@@ -81,7 +81,7 @@ released() {
 # ---- The cluster ----
 export RAY_TMPDIR=$PWD/r RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 # so that the address of this machine is 127.0.0.1
 mkfifo orders answers
-PATH=$here/workers:$PATH PYTHONPATH=$here/site:$TOP/pipelines/python timeout -k 5 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
+PATH=$here/workers:$PATH PYTHONPATH=$here/site:$TOP/pipelines/python timeout -k 5 1800 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
 cluster=$!
 exec {orders}>orders {answers}<answers
 # The cluster ends when its input is closed; processes left after half a minute are killed.
