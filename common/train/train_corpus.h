@@ -98,9 +98,6 @@ void corpus_free(struct corpus *c);
  * "aaa", less than the count of the pair. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
 
-/* Prefetches what merging a pair will read first: its list should be in cache. */
-void corpus_prefetch(const struct corpus *c, const struct pair *top);
-
 /* Whether slots held this symbol. */
 static inline bool corpus_holds(const struct corpus *c, uint32_t symbol)
 {

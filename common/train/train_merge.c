@@ -128,27 +128,6 @@ FOR_WIDTH size_t filter(const struct corpus *c, struct place *at, const struct p
     return n;
 }
 
-/* Prefetches what filter() and replace() read first. */
-FOR_WIDTH void prefetch_first(const struct corpus *c, const struct pair *top, bool wide)
-{
-    const size_t len_a = c->len[pair_left(top->key)];
-    for (size_t i = 0; i < AHEAD && i < top->n; i++) {
-        slot_prefetch(c, top->at[i], wide);
-        slot_prefetch(c, top->at[i] + len_a, wide);
-        __builtin_prefetch(&c->weight[top->at[i] >> c->shift]);
-    }
-}
-
-void corpus_prefetch(const struct corpus *c, const struct pair *top)
-{
-    if (!top->at)
-        return;
-    if (c->wide)
-        prefetch_first(c, top, true);
-    else
-        prefetch_first(c, top, false);
-}
-
 /* Records in c->found that the next occurrence, or the end, is in a later window. */
 static inline void pass_border(struct corpus *c, struct neighbours *f, size_t *window)
 {
