@@ -126,8 +126,8 @@ static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
 /* Adds a step that splits with a regex. */
 static int add_step(struct hf_reader *in, struct str regex, enum split_how split)
 {
-    /* A built-in pattern of one regex leaves no gap that could be dropped. */
-    if (split == SPLIT_MATCHES && pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA))
+    const struct pattern *known = pattern_by_regex(&regex, 1, PATTERN_ONIGURUMA);
+    if (split == SPLIT_MATCHES && known && !known->gaps)
         split = SPLIT_ISOLATED;
     return build_split(&in->b, regex, (unsigned)split | (in->byte_level ? SPLIT_BYTE_LEVEL : 0));
 }

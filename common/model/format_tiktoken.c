@@ -406,6 +406,11 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     if (n_regex > 1)
         return err_set(e, EX_USAGE, "tiktoken splits text with one regex, and this model with %zu, one after the other",
                        n_regex);
+    const struct pattern *known = n_regex ? pattern_by_regex(regex, n_regex, PATTERN_PCRE) : NULL;
+    if (known && known->gaps)
+        return err_set(e, EX_USAGE,
+                       "tiktoken drops text that the regex does not match, which is most text with the pattern %s",
+                       known->name);
     if (!n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE, "the model does not define how text is split: give the pattern, -p");
     sha256_hex(sha256, ranks->p, ranks->len);

@@ -31,6 +31,7 @@ static const char qwen35[] = CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+
 static const char o200k[] = WORDS("", CONTRACTION "?") "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
 static const char tekken[] = WORDS("", "") "\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
 static const char kimi_k2[] = "[\\p{Han}]+|" WORDS("&&[^\\p{Han}]", CONTRACTION "?") "\\p{N}{1,3}" AFTER_NUMBERS SPACES;
+static const char superbpe[] = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]{2,}[\\r\\n/]*| +(?!\\S)";
 
 #define TEXT(literal)                                                                                                  \
     {                                                                                                                  \
@@ -51,18 +52,19 @@ static const struct str gpt2_digits[] = {TEXT(PATTERN_DIGIT), TEXT(gpt2)};
 #define ALL(regexes) regexes, sizeof(regexes) / sizeof *(regexes)
 
 static const struct pattern patterns[PATTERN_N] = {
-    {PATTERN_GPT2, "gpt2", {NULL}, ONE(gpt2), true},
-    {PATTERN_CL100K, "cl100k", {"llama3"}, ONE(cl100k), true},
-    {PATTERN_CL100K_TIKTOKEN, "cl100k-tiktoken", {NULL}, ONE(cl100k_tiktoken), true},
-    {PATTERN_NANOCHAT, "nanochat", {NULL}, ONE(nanochat), true},
-    {PATTERN_QWEN2, "qwen2", {"qwen3"}, ONE(qwen2), true},
-    {PATTERN_O200K, "o200k", {NULL}, ONE(o200k), true},
-    {PATTERN_DEEPSEEK_V3, "deepseek-v3", {NULL}, ALL(deepseek_v3), true},
-    {PATTERN_TEKKEN, "tekken", {NULL}, ONE(tekken), true},
-    {PATTERN_QWEN35, "qwen3.5", {NULL}, ONE(qwen35), true},
-    {PATTERN_KIMI_K2, "kimi-k2", {"kimi"}, ONE(kimi_k2), true},
-    {PATTERN_GPT2_DIGITS, "gpt2-digits", {"starcoder2", "command-r"}, ALL(gpt2_digits), true},
-    {PATTERN_BYTES, "bytes", {NULL}, NULL, 0, false},
+    {PATTERN_GPT2, "gpt2", {NULL}, ONE(gpt2), true, false},
+    {PATTERN_CL100K, "cl100k", {"llama3"}, ONE(cl100k), true, false},
+    {PATTERN_CL100K_TIKTOKEN, "cl100k-tiktoken", {NULL}, ONE(cl100k_tiktoken), true, false},
+    {PATTERN_NANOCHAT, "nanochat", {NULL}, ONE(nanochat), true, false},
+    {PATTERN_QWEN2, "qwen2", {"qwen3"}, ONE(qwen2), true, false},
+    {PATTERN_O200K, "o200k", {NULL}, ONE(o200k), true, false},
+    {PATTERN_DEEPSEEK_V3, "deepseek-v3", {NULL}, ALL(deepseek_v3), true, false},
+    {PATTERN_TEKKEN, "tekken", {NULL}, ONE(tekken), true, false},
+    {PATTERN_QWEN35, "qwen3.5", {NULL}, ONE(qwen35), true, false},
+    {PATTERN_KIMI_K2, "kimi-k2", {"kimi"}, ONE(kimi_k2), true, false},
+    {PATTERN_GPT2_DIGITS, "gpt2-digits", {"starcoder2", "command-r"}, ALL(gpt2_digits), true, false},
+    {PATTERN_SUPERBPE, "superbpe", {NULL}, ONE(superbpe), false, true},
+    {PATTERN_BYTES, "bytes", {NULL}, NULL, 0, false, false},
 };
 
 /* Other spellings of the same regexes: the original release of GPT-2; tiktoken's gpt2 before 0.8 and since; tiktoken's

@@ -25,6 +25,7 @@ enum pattern_id {
     PATTERN_QWEN35,
     PATTERN_KIMI_K2,
     PATTERN_GPT2_DIGITS,
+    PATTERN_SUPERBPE,
     PATTERN_BYTES, /* no split at all */
     PATTERN_N,
 };
@@ -44,6 +45,7 @@ struct pattern {
                                            with a NUL, which len does not count */
     size_t n_regex;                     /* 0 for bytes */
     bool cut_inside;                    /* a document may be cut between 0x0A and a letter (scan.h: TEXT_LETTER) */
+    bool gaps;                          /* text between the matches is a pretoken, too; else its matches leave none */
 };
 
 /* The regex engine a regex was written for. Engines differ in the meaning of a count followed by +, as in x{1,3}+. */

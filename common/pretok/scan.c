@@ -51,6 +51,7 @@ static scan_fn *scanner_for(enum pattern_id pattern)
         [PATTERN_QWEN35] = scan_qwen35,
         [PATTERN_KIMI_K2] = scan_kimi,
         [PATTERN_GPT2_DIGITS] = scan_gpt2_digits,
+        [PATTERN_SUPERBPE] = scan_superbpe,
         [PATTERN_BYTES] = scan_whole,
     };
     static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};

@@ -20,7 +20,7 @@ typedef size_t scan_fn(const unsigned char *text, size_t len, enum window_end en
 
 /* The plain scanners. */
 scan_fn scan_gpt2, scan_gpt2_digits, scan_cl100k, scan_nanochat, scan_qwen2, scan_qwen35, scan_o200k, scan_tekken,
-    scan_kimi, scan_deepseek;
+    scan_kimi, scan_deepseek, scan_superbpe;
 
 /* The same with vector instructions (scan_masks_impl.h), by enum pattern_id; NULL if there is no vector version or the
  * compiler does not support it. */

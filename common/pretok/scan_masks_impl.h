@@ -1,6 +1,6 @@
-/* scan_masks_impl.h - scans gpt2, cl100k and the patterns derived from it, o200k and deepseek 64 bytes at a time: the
- * code that all instruction sets share. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include it after
- * defining
+/* scan_masks_impl.h - scans gpt2, cl100k and the patterns derived from it, o200k, deepseek and superbpe 64 bytes at a
+ * time: the code that all instruction sets share. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include it
+ * after defining
  *
  *     vec, load   64 bytes                          lower      with 0x20 set in each byte
  *     set, bits   a subset of them, and its mask    either     the union of two sets
@@ -70,6 +70,7 @@ struct before {
     bool absorbing;      /* cl100k: a run of others has taken a newline, and takes the next one too */
     uint64_t low;        /* o200k: lower case, and letters of both cases after it */
     bool naming;         /* deepseek: ASCII letters after punctuation continue */
+    uint64_t matched;    /* superbpe: several others, and the newlines that belong to them */
 };
 
 /* The text around a block, for what masks cannot show. */
@@ -78,7 +79,7 @@ struct place {
     size_t at, len; /* the block's offset; the window's end */
     enum window_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
-    bool stuck;   /* o200k, deepseek: masks cannot find the starts from limit on */
+    bool stuck;   /* o200k, deepseek, superbpe: masks cannot find the starts from limit on */
 };
 
 /* A mask with each bit moved to the next byte, or to the previous one. */
@@ -491,7 +492,7 @@ INLINE uint64_t qwen35_starts(const struct block *b, const struct block *next, s
     return cl100k_starts_by(b, next, before, at, 1);
 }
 
-/* o200k: leaves the text from bit i of the block on to the plain scanner. */
+/* For SCANNER_AND_PLAIN: leaves the text from bit i of the block on to the plain scanner. */
 INLINE void stick(struct place *at, unsigned i)
 {
     if (at->limit > at->at + i) {
@@ -649,6 +650,51 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
     return starts;
 }
 
+/* Which of the `firsts`, first characters of runs of others, have a second one after them. other, tail: those of the
+ * same block; next_lead: first bytes of others in the next one. */
+INLINE uint64_t firsts_of_several(uint64_t firsts, uint64_t other, uint64_t tail, uint64_t next_lead,
+                                  uint64_t next_tail)
+{
+    uint64_t lead = shift_down(other & ~tail, next_lead), more = shift_down(tail, next_tail), found = firsts & lead;
+    for (uint64_t left = firsts & more, i = 1; left; i++) { /* a first character of several bytes */
+        found |= left & (lead >> i | next_lead << (BLOCK - 1 - i));
+        left &= more >> i | next_tail << (BLOCK - 1 - i);
+    }
+    return found;
+}
+
+/* Where pretokens start in block b, by scan_superbpe.c's rules. Slashes after newlines that belong to others are left
+ * to the plain scanner. */
+INLINE uint64_t superbpe_starts(const struct block *b, const struct block *next, struct before *before,
+                                struct place *at)
+{
+    const struct block *was = &before->block;
+    uint64_t other = ~(b->letter | b->number | b->white), next_other = ~(next->letter | next->number | next->white);
+    uint64_t firsts = other & ~shift_up(other, before->other), next_first = next_other & ~(other >> 63) & 1;
+    firsts = firsts_of_several(firsts, other, b->tail, next_other & ~next->tail, next->tail);
+    next_first = firsts_of_several(next_first, next_other, next->tail, 0, 0);
+
+    /* Several others, then newlines: adding a bit to a run of bits clears it. */
+    uint64_t was_matched = before->matched >> 63, was_several = was_matched & ~(was->newline >> 63);
+    uint64_t several = other & ~(other + (firsts | (was_several & other)));
+    uint64_t taken = b->newline & ~(b->newline + (b->newline & (several << 1 | was_matched)));
+    uint64_t matched = several | taken;
+    uint64_t stuck = b->slash & shift_up(taken, was_matched ? was->newline : 0);
+    if (stuck)
+        stick(at, lowest(stuck));
+
+    /* 0x20 before several others; other runs of 0x20. */
+    uint64_t starts = (firsts & ~shift_up(b->space, was->space)) | (b->space & shift_down(firsts, next_first));
+    uint64_t space_before = shift_up(b->space, was->space), white_after = shift_down(b->white, next->white);
+    starts |= (b->space & (space_before ^ white_after)) | (b->white & ~b->space & space_before);
+
+    starts |= (b->number ^ shift_up(b->number, was->number)) | split_numbers(b, before, 3);
+    starts |= ~matched & shift_up(matched, before->matched);
+    before->other = other;
+    before->matched = matched;
+    return starts;
+}
+
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
 /* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: set if masks were not enough. */
@@ -726,6 +772,7 @@ SCANNER_AND_PLAIN(o200k, CLASSES_O200K)
 SCANNER_AND_PLAIN(tekken, CLASSES_O200K)
 SCANNER_AND_PLAIN(kimi, CLASSES_KIMI)
 SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
+SCANNER_AND_PLAIN(superbpe, CLASSES)
 
 /* The table that an including file defines for scan_internal.h. */
 #define SCANNERS                                                                                                       \
@@ -733,7 +780,7 @@ SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
         [PATTERN_GPT2] = gpt2, [PATTERN_CL100K] = cl100k, [PATTERN_CL100K_TIKTOKEN] = cl100k,                          \
         [PATTERN_NANOCHAT] = nanochat, [PATTERN_QWEN2] = qwen2, [PATTERN_O200K] = o200k,                               \
         [PATTERN_DEEPSEEK_V3] = deepseek, [PATTERN_TEKKEN] = tekken, [PATTERN_QWEN35] = qwen35,                        \
-        [PATTERN_KIMI_K2] = kimi, [PATTERN_GPT2_DIGITS] = gpt2_digits,                                                 \
+        [PATTERN_KIMI_K2] = kimi, [PATTERN_GPT2_DIGITS] = gpt2_digits, [PATTERN_SUPERBPE] = superbpe,                  \
     }
 
 #endif

@@ -240,6 +240,7 @@ static const struct path {
     {"scan qwen3.5", "bytes classified and ends written", "MB", do_scan, true, "qwen3.5"},
     {"scan kimi-k2", "bytes classified and ends written", "MB", do_scan, true, "kimi-k2"},
     {"scan gpt2-digits", "bytes classified and ends written", "MB", do_scan, true, "gpt2-digits"},
+    {"scan superbpe", "bytes classified", "MB", do_scan, true, "superbpe"},
     {"scan gpt2 by -e", "PCRE2's matching: pcre2_loop", "MB", do_scan, false, "regex"},
     {"count gpt2", "scan, and a cache miss per pretoken", "MB", do_count_gpt2, true, NULL},
     {"count cl100k", "scan, and a cache miss per pretoken", "MB", do_count_cl100k, true, NULL},

@@ -30,6 +30,7 @@ PATTERNS = {
     "kimi-k2": r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
                r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    "superbpe": r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",
 }
 
 
@@ -197,6 +198,8 @@ def json_trials():
 
     reads(changed(pre_tokenizer=sequence(split({"Regex": CL100K}, "Removed", True), no_regex())), {"pattern": "cl100k"},
           "Removed with invert, where the regex leaves no gaps")
+    superbpe = changed(pre_tokenizer=sequence(split({"Regex": PATTERNS["superbpe"]}, "Removed", True), no_regex()))
+    reads(superbpe, {"pattern": "regex", "split": "matches"}, "Removed with invert, where the regex leaves gaps")
 
     nfc = {"type": "NFC"}
     for normalizer in nfc, {"type": "Sequence", "normalizers": [nfc]}, {"type": "Sequence", "normalizers": [nfc, nfc]}:

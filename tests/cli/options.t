@@ -202,6 +202,8 @@ excluding() {
     fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
     bpe-chunk -p deepseek-v3 in.txt | bpe-count | bpe-sum >three.sum
     fails 64 "bpe-merge: tiktoken splits text with one regex, and this model with 3, *" bpe-merge -v 257 -f tiktoken -o three.tiktoken three.sum
+    bpe-chunk -p superbpe in.txt | bpe-count | bpe-sum >gaps.sum
+    fails 64 "bpe-merge: tiktoken drops text that the regex does not match, *superbpe" bpe-merge -v 257 -f tiktoken -o gaps.tiktoken gaps.sum
     fails 64 "bpe-merge: *--special*merges*" bpe-merge -v 300 -f merges --special-last in.sum
     fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
 }

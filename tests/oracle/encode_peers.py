@@ -135,12 +135,12 @@ def trained(tmp, texts):
     """Compares models trained by our pipeline."""
     corpus = " ".join(f"<(head -c {n} {p})" for p, n in texts)
     for pattern, size in [("gpt2", 1000), ("gpt2", 32000), ("cl100k", 1000), ("cl100k", 32000), ("o200k", 2000), ("deepseek-v3", 2000),
-                          ("qwen2", 2000), ("nanochat", 2000), ("tekken", 2000), ("qwen3.5", 2000), ("kimi-k2", 2000), ("gpt2-digits", 2000)] + ([("gpt2", 128000), ("cl100k", 128000)] if WHOLE else []):
+                          ("qwen2", 2000), ("nanochat", 2000), ("tekken", 2000), ("qwen3.5", 2000), ("kimi-k2", 2000), ("gpt2-digits", 2000), ("superbpe", 2000)] + ([("gpt2", 128000), ("cl100k", 128000)] if WHOLE else []):
         path = f"{tmp}/{pattern}.{size}"
         sh(f"cat {corpus} | bpe-chunk --invalid=skip -p {pattern} | parallel --pipe --block 16M bpe-count | bpe-sum | bpe-merge -v {size} -o {path}.json 2>/dev/null")
         large = size >= 32000
         compare(f"{pattern}, {size}", Ours(f"-m {path}.json"), [HuggingFace(path + ".json")], texts, points=large)
-        if pattern not in ("deepseek-v3", "gpt2-digits"):  # several regexes
+        if pattern not in ("deepseek-v3", "gpt2-digits", "superbpe"):  # several regexes, or gaps
             sh(f"bpe-model -f tiktoken -o {path}.tiktoken {path}.json")
             compare(f"{pattern}, {size}, .tiktoken", Ours(f"-m {path}.tiktoken"), [TikToken.from_files(path + ".tiktoken")], texts, points=False)
 

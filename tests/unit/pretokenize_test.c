@@ -478,6 +478,7 @@ int main(void)
     windows("deepseek-v3", "deepseek-v3", "");
     windows("kimi-k2", "kimi-k2", "");
     windows("gpt2-digits", "gpt2-digits", "");
+    windows("superbpe", "superbpe", "");
     windows("bytes", "bytes", "");
     windows("a regex", "", "[a-z]+|\\s+");
     policies();
