@@ -268,6 +268,7 @@ int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corp
                          .n_counted = o->n_counted,
                          .sse2 = simd_level() >= SIMD_SSE2,
                          .max_len = o->max_len,
+                         .once = o->once,
                          .limits = o->limits};
     for (unsigned i = 0; i < N_BYTES; i++)
         c->bytes[i] = (unsigned char)i;

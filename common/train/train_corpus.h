@@ -52,6 +52,7 @@ struct corpus {
     uint64_t *uncounted; /* as weight, which is 0 there, for the parts that are not counted; NULL: all are */
     uint32_t *len;       /* by symbol: its number of bytes */
     uint64_t max_len;
+    bool once;                 /* see corpus_opts */
     struct side *left, *right; /* by symbol; used during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
@@ -79,6 +80,8 @@ struct corpus_opts {
     size_t n_counted;            /* the pairs of the first n_counted parts (> 0) are counted, in all and for each part;
                                     those of the others are merged, but do not count */
     bool unqueued;               /* pairs are popped from parts only */
+    bool once;                   /* overlapping occurrences count once: call corpus_check_count after each pairs_pop;
+                                    without `token` and parts */
     uint32_t window;             /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
     const unsigned char *order;  /* on ties, the strings (left, right) decide, with their bytes compared in this order:
                                    order[byte] is its rank; borrowed. NULL: the smallest pair of symbols is first */
@@ -97,6 +100,11 @@ void corpus_free(struct corpus *c);
  * a byte. *replaced: the weight of the occurrences that were replaced, in parts that count; if they overlapped, as in
  * "aaa", less than the count of the pair. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
+
+/* With `once`: the count of a pair of two equal symbols is an upper bound, which counts every adjacent position; others
+ * are exact, since they cannot overlap. Counts a pair from pairs_pop, if that is needed. 1: its count is right; 0: it
+ * was lower, and the pair is back in the queue with that count, or dropped; -1: out of memory. */
+int corpus_check_count(struct corpus *c, struct pair *top, struct err *e);
 
 /* Whether slots held this symbol. */
 static inline bool corpus_holds(const struct corpus *c, uint32_t symbol)

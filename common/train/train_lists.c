@@ -45,7 +45,7 @@ static ptrdiff_t make_lists(struct corpus *c, uint64_t min, tagged *to, uint32_t
         if (!count || *count < min)
             continue;
         struct pair_list *l = pairs_list(&c->pairs, count);
-        if (l->at || is_dense(c, l->n))
+        if (l->at || !l->n || is_dense(c, l->n)) /* the count of one without occurrences may be an upper bound */
             continue;
         l->n += n_borders(c);
         l->at = positions_new(&c->positions, l->n, e);

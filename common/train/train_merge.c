@@ -174,20 +174,24 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
     return f;
 }
 
-/* Lowers the count of a pair, if it is in the table. When it falls below the floor, its list is released. */
+/* Lowers the count of a pair, if it is in the table. When it falls below the floor, its list is released. Counts that
+ * are upper bounds (corpus_check_count) stay: a row of equal symbols that becomes shorter by one need not hold one
+ * occurrence less. */
 static void lower(struct corpus *c, uint64_t key, const struct side *by)
 {
     uint64_t *count = pairs_get(&c->pairs, key);
     if (!count)
         return;
-    assert(*count >= by->weight);
-    *count -= by->weight;
     struct pair_list *l = NULL;
     if (c->lists != ALL_LISTS) {
         l = pairs_list(&c->pairs, count);
         if (!l->at)
             l->n -= by->n;
     }
+    if (c->once && pair_left(key) == pair_right(key))
+        return;
+    assert(*count >= by->weight);
+    *count -= by->weight;
     if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* it just fell below the floor */
         l = pairs_list(&c->pairs, count);
         if (l->at)
@@ -322,20 +326,67 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64
     return status;
 }
 
+/* Makes the list of a pair of bytes, unless it has one or is dense. */
+static int need_list(struct corpus *c, struct pair *top, struct err *e)
+{
+    if (top->at || c->lists == ALL_LISTS || is_dense(c, top->n))
+        return 0;
+    if (corpus_make_lists(c, top->count, e))
+        return -1;
+    struct pair_list *l = pairs_list(&c->pairs, pairs_get(&c->pairs, top->key));
+    top->at = l->at;
+    top->n = l->n;
+    l->at = NULL;
+    return 0;
+}
+
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e)
 {
-    if (!top->at && c->lists != ALL_LISTS && !is_dense(c, top->n)) {
-        if (corpus_make_lists(c, top->count, e))
-            return -1;
-        struct pair_list *l = pairs_list(&c->pairs, pairs_get(&c->pairs, top->key));
-        top->at = l->at;
-        top->n = l->n;
-        l->at = NULL;
-    }
+    if (need_list(c, top, e))
+        return -1;
     if (!c->wide && z > UINT16_MAX && widen(c, e))
         return -1;
     symbol_new(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
     if (n_borders(c))
         return c->wide ? merge(c, top, z, replaced, true, true, e) : merge(c, top, z, replaced, false, true, e);
     return c->wide ? merge(c, top, z, replaced, true, false, e) : merge(c, top, z, replaced, false, false, e);
+}
+
+/* ---- Counting once ---- */
+
+/* The weight of the occurrences of a pair (a, a) that replace() would replace. */
+FOR_WIDTH uint64_t weigh(const struct corpus *c, const struct pair *top, bool wide, bool windows)
+{
+    const uint32_t a = pair_left(top->key);
+    const size_t len = c->len[a], end = top->at ? top->n : c->n_slots;
+    struct place at = {0};
+    size_t live[FILTER_BLOCK], overlaps = 0; /* overlaps: the slot where an occurrence would overlap the last one */
+    uint64_t weight = 0;
+    while (at.i < end) {
+        size_t n = top->at ? filter(c, &at, top, live, wide, windows) : scan(c, &at.i, a, a, live, wide);
+        for (size_t j = 0; j < n; j++) {
+            const bool counts = live[j] != overlaps;
+            weight += counts ? c->weight[live[j] >> c->shift] : 0;
+            overlaps = counts ? live[j] + len : 0;
+        }
+    }
+    return weight;
+}
+
+int corpus_check_count(struct corpus *c, struct pair *top, struct err *e)
+{
+    const bool windows = n_borders(c) > 0;
+    if (!c->once || pair_left(top->key) != pair_right(top->key))
+        return 1;
+    if (need_list(c, top, e))
+        return -1;
+    const uint64_t bound = top->count;
+    top->count = c->wide ? weigh(c, top, true, windows) : weigh(c, top, false, windows);
+    assert(top->count <= bound);
+    if (top->count == bound)
+        return 1;
+    const int rc = pairs_return(&c->pairs, top, e);
+    if (rc > 0)
+        corpus_skip(c, top);
+    return rc < 0 ? -1 : 0;
 }

@@ -89,6 +89,10 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e);
 int pairs_add(struct pairs *ps, uint64_t key, uint64_t weight, struct err *e);
 int pairs_queue(struct pairs *ps, uint64_t key, struct err *e);
 
+/* Puts a pair from pairs_pop back, with its list, and with a count below the one that it had; if that is also below the
+ * floor, the list is not put back, and remains with the caller: 1. 0: it is in the queue again. -1: out of memory. */
+int pairs_return(struct pairs *ps, const struct pair *p, struct err *e);
+
 /* The pairs will not be popped any more. */
 void pairs_end_queue(struct pairs *ps);
 

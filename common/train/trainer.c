@@ -210,7 +210,7 @@ static uint64_t merges_at_most(const struct trainer *l)
 
 static bool ties_by_bytes(enum train_tie tie)
 {
-    return tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST;
+    return tie == TRAIN_LEX || tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST || tie == TRAIN_LEAST;
 }
 
 /* Sets the order of bytes by which strings are compared, for the tie rules that do so. Returns whether there is one.
@@ -220,7 +220,7 @@ static bool byte_ranks(enum train_tie tie, bool spelled, unsigned char rank[256]
     unsigned char order[256];
     byte_level_order(order);
     for (unsigned i = 0; i < 256; i++)
-        rank[spelled && tie != TRAIN_LEX ? order[i] : i] = (unsigned char)i;
+        rank[spelled && (tie == TRAIN_SMALLEST || tie == TRAIN_GREATEST) ? order[i] : i] = (unsigned char)i;
     return ties_by_bytes(tie);
 }
 
@@ -246,7 +246,8 @@ static void set_opts(const struct trainer *l, struct corpus_opts *co, unsigned c
     co->max_len = l->o.max_token_len;
     co->window = l->o.window;
     co->order = byte_ranks(l->o.tie, spelled, rank) ? rank : NULL;
-    co->greatest = l->o.tie != TRAIN_SMALLEST;
+    co->greatest = l->o.tie == TRAIN_LEX || l->o.tie == TRAIN_GREATEST;
+    co->once = l->o.count_once;
 }
 
 static int lay_out(struct trainer *l, struct corpus_opts *co, struct err *e)
@@ -298,6 +299,15 @@ static int one_merge(struct trainer *l, struct pair *top, struct err *e)
 {
     uint32_t z;
     return new_merge(l, top, &z, e) || corpus_merge(&l->corpus, top, z, &l->steps[l->n - 1].replaced, e) ? -1 : 0;
+}
+
+/* As pairs_pop, with exact counts. */
+static int pop_plain(struct trainer *l, struct pair *top, struct err *e)
+{
+    int popped, right = 0;
+    while ((popped = pairs_pop(&l->corpus.pairs, top, e)) > 0 && (right = corpus_check_count(&l->corpus, top, e)) == 0)
+        ;
+    return right < 0 ? -1 : popped;
 }
 
 /* ---- parity ---- */
@@ -523,6 +533,7 @@ uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e)
 {
     struct pair top;
+    assert(!o->count_once || !(l->extends || l->balances));
     l->o = *o;
     l->extension.special = o->special;
     l->extension.n_special = o->n_special;
@@ -541,7 +552,7 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
             o->progress(o->progress_ctx, l->n_vocab - l->n_first, goal);
         int popped = l->extends    ? pop_extension(l, &top, e)
                      : l->balances ? parity_pop(&l->parity, &top, e)
-                                   : pairs_pop(&l->corpus.pairs, &top, e);
+                                   : pop_plain(l, &top, e);
         if (popped == 0 || (popped > 0 && top.count < o->min_frequency))
             break;
         if (popped < 0 || (l->extends    ? one_extension(l, &top, e)

@@ -1,8 +1,8 @@
 /* trainer.h - the trainer: learns BPE merges from counted pretokens.
  *
  * It is exact: after each merge the pair counts equal a full recount, in which a pair is counted at every adjacent
- * position ("aaa" holds (a,a) twice) and a merge replaces occurrences left to right. The result depends only on the
- * pretokens and their counts, not on the order in which they were added.
+ * position ("aaa" holds (a,a) twice; once with count_once) and a merge replaces occurrences left to right. The result
+ * depends only on the pretokens and their counts, not on the order in which they were added.
  *
  * It may also extend a model (trainer_extend): it goes on with pretokens that the model has encoded, as "Teaching Old
  * Tokenizers New Words" (Purason et al. 2025, arXiv 2512.03989) describes.
@@ -28,6 +28,7 @@ enum train_tie {
     TRAIN_SMALLEST, /* the smallest (left, right) strings, as tokenizer.json spells them, by code point
                      * (tokenizer-extension) */
     TRAIN_GREATEST, /* the greatest of these (subword-nmt, parity-aware BPE) */
+    TRAIN_LEAST,    /* the smallest (left bytes, right bytes), compared as byte strings (fastboundlessbpe) */
 };
 
 struct train_opts {
@@ -37,6 +38,8 @@ struct train_opts {
     uint64_t min_frequency; /* stop when the best pair has a lower count (0 and 1: stop at 0) */
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
+    bool count_once;        /* overlapping occurrences count once, as they are replaced ("aaa" holds (a,a) once;
+                             * fastboundlessbpe); for pretokens from trainer_add only */
     bool utf8_boundaries;   /* tokens are whole characters or a part of one; see train_limits.h */
     const struct str *veto; /* strings that no token may contain, except a single byte; none is empty */
     size_t n_veto;

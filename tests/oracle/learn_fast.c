@@ -42,10 +42,12 @@ int main(int argc, char **argv)
                : !strcmp(a.tie, "lex")      ? TRAIN_LEX
                : !strcmp(a.tie, "smallest") ? TRAIN_SMALLEST
                : !strcmp(a.tie, "greatest") ? TRAIN_GREATEST
+               : !strcmp(a.tie, "least")    ? TRAIN_LEAST
                                             : TRAIN_ID,
         .vocab_size = (uint32_t)a.vocab_size,
         .min_frequency = a.min_frequency,
         .max_token_len = a.max_token_len,
+        .count_once = a.count_once,
         .utf8_boundaries = a.utf8_boundaries,
         .veto = veto,
         .n_veto = a.n_veto,

@@ -1,8 +1,9 @@
 /* learn_io.h - the input and output of learn_slow and learn_fast: arguments and pretokens, and merges. Included by
  * both.
  *
- *   usage: learn_slow|learn_fast hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8]
+ *   usage: learn_slow|learn_fast hf|lex|id|smallest|greatest|least VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8] [once]
  *          [veto=IN_HEX]... [SPECIAL_IN_HEX]...
+ *   once: overlapping occurrences of a pair count once
  *   stdin: lines of COUNT TAB BYTES_IN_HEX
  *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT REPLACED, one for each merge, in order
  */
@@ -25,6 +26,7 @@ struct args {
     struct bytes *special, *veto;
     size_t n_special, n_veto;
     int utf8_boundaries;
+    int count_once;
 };
 
 static void die(const char *why)
@@ -61,8 +63,8 @@ __attribute__((unused)) static void put_hex(const unsigned char *p, size_t len)
 __attribute__((unused)) static void parse_args(int argc, char **argv, struct args *a)
 {
     if (argc < 5)
-        die("usage: hf|lex|id|smallest|greatest VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8] [veto=IN_HEX]... "
-            "[SPECIAL_IN_HEX]...");
+        die("usage: hf|lex|id|smallest|greatest|least VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [utf8] [once] "
+            "[veto=IN_HEX]... [SPECIAL_IN_HEX]...");
     *a = (struct args){.tie = argv[1],
                        .vocab_size = strtoull(argv[2], NULL, 10),
                        .min_frequency = strtoull(argv[3], NULL, 10),
@@ -72,6 +74,8 @@ __attribute__((unused)) static void parse_args(int argc, char **argv, struct arg
     for (int i = 5; i < argc; i++) {
         if (!strcmp(argv[i], "utf8"))
             a->utf8_boundaries = 1;
+        else if (!strcmp(argv[i], "once"))
+            a->count_once = 1;
         else if (!strncmp(argv[i], "veto=", 5))
             a->veto[a->n_veto++] = from_hex(argv[i] + 5);
         else

@@ -28,7 +28,7 @@ struct plain_token {
 
 struct plain {
     const struct args *a;
-    int hf, lex, smallest, greatest;
+    int hf, lex, smallest, greatest, least;
     struct plain_token *token;
     size_t n_token;
     uint64_t n_vocab, next_id;
@@ -203,14 +203,21 @@ static size_t plain_count(const struct plain *t, struct plain_pair **pairs)
     for (size_t i = 0; i < t->n_word; i++)
         max += t->word[i].n;
     struct plain_pair *p = must(malloc((max + 1) * sizeof *p));
-    for (size_t i = 0; i < t->n_word; i++)
+    for (size_t i = 0; i < t->n_word; i++) {
+        size_t overlaps = SIZE_MAX; /* where a pair of equal tokens would overlap the one before it */
         for (size_t j = 0; j + 1 < t->word[i].n; j++) {
             size_t left = t->word[i].token[j], right = t->word[i].token[j + 1];
+            if (left == right && j == overlaps && t->a->count_once) {
+                overlaps = SIZE_MAX;
+                continue;
+            }
+            overlaps = left == right ? j + 1 : SIZE_MAX;
             struct bytes both = plain_str_join(t->token[left].bytes, t->token[right].bytes);
             if (plain_allowed(t->a, both))
                 p[n++] = (struct plain_pair){left, right, t->word[i].count, 0, 0};
             free(both.p);
         }
+    }
     qsort(p, n, sizeof *p, plain_by_tokens);
     for (size_t i = 0; i < n; i++) {
         if (distinct && !plain_by_tokens(&p[distinct - 1], &p[i]))
@@ -229,9 +236,10 @@ static int plain_before(const struct plain *t, const struct plain_pair *a, const
     const struct plain_token *bl = &t->token[b->left], *br = &t->token[b->right];
     if (a->count != b->count)
         return a->count > b->count;
-    if (t->lex) {
+    if (t->lex || t->least) {
         int d = plain_str_cmp(al->bytes, bl->bytes);
-        return d ? d > 0 : plain_str_cmp(ar->bytes, br->bytes) > 0;
+        d = d ? d : plain_str_cmp(ar->bytes, br->bytes);
+        return t->lex ? d > 0 : d < 0;
     }
     if (t->smallest || t->greatest) {
         int d = plain_str_cmp(al->text, bl->text);
@@ -281,7 +289,8 @@ static void plain_init(struct plain *t, const struct args *a)
                         .hf = !strcmp(a->tie, "hf"),
                         .lex = !strcmp(a->tie, "lex"),
                         .smallest = !strcmp(a->tie, "smallest"),
-                        .greatest = !strcmp(a->tie, "greatest")};
+                        .greatest = !strcmp(a->tie, "greatest"),
+                        .least = !strcmp(a->tie, "least")};
     plain_start(t);
 }
 

@@ -17,7 +17,8 @@ static const char *const tie_name[] = {[TRAIN_HF] = "hf",
                                        [TRAIN_LEX] = "lex",
                                        [TRAIN_ID] = "id",
                                        [TRAIN_SMALLEST] = "smallest",
-                                       [TRAIN_GREATEST] = "greatest"};
+                                       [TRAIN_GREATEST] = "greatest",
+                                       [TRAIN_LEAST] = "least"};
 
 /* ---- by hand ---- */
 
@@ -29,6 +30,22 @@ struct hand {
     const char *special; /* separated by spaces */
     const char *words;   /* WORD:COUNT ..., '_' stands for a space */
     const char *want;    /* LEFT+RIGHT:COUNT ... */
+};
+
+/* Each with count_once. */
+static const struct hand once_hands[] = {
+    {"once: aaa contains the pair once", TRAIN_LEAST, 9, 0, 0, "", "aaa:1", "a+a:1 aa+a:1"},
+    {"once: baa contains it once", TRAIN_LEAST, 9, 0, 0, "", "baa:2 ba:1", "b+a:3 ba+a:2"},
+    {"once: aaaa contains it twice, and aaaaa", TRAIN_LEAST, 2, 0, 0, "", "aaaa:1 aaaaa:2", "a+a:6 aa+aa:3"},
+    {"once: a pair that is less frequent than it seems", TRAIN_LEAST, 2, 0, 0, "", "aaa:3 bc:5 bd:4", "b+c:5 b+d:4"},
+    {"once: it comes after those of its true count", TRAIN_LEAST, 9, 0, 0, "", "aaa:2 Xb:2 zz:2",
+     "X+b:2 a+a:2 aa+a:2 z+z:2"},
+    {"once: a row that becomes shorter keeps its count", TRAIN_LEAST, 2, 0, 0, "", "aaab:3 ab:1", "a+b:4 a+a:3"},
+    {"once: the row of a new token", TRAIN_LEAST, 3, 0, 0, "", "ababab:5 cd:6", "a+b:15 c+d:6 ab+ab:5"},
+    {"once: min_frequency means the true count", TRAIN_LEAST, 9, 3, 0, "", "aaa:2 bc:3", "b+c:3"},
+    {"ties, least: a space and capital letters come first", TRAIN_LEAST, 9, 0, 0, "", "ab:1 _b:1 Ab:1",
+     "_+b:1 A+b:1 a+b:1"},
+    {"ties, least: bytes by value", TRAIN_LEAST, 9, 0, 0, "", "\303b:1 zb:1", "z+b:1 \\xc3+b:1"},
 };
 
 struct limited_hand {
@@ -128,7 +145,7 @@ static char *print_token(char *out, const struct merge *m, uint32_t t)
     return out + 1;
 }
 
-static int by_hand(const struct hand *h, bool utf8_boundaries, const char *vetoed, char *got)
+static int by_hand(const struct hand *h, bool once, bool utf8_boundaries, const char *vetoed, char *got)
 {
     char words[256], special[64], vetoes[64], *save;
     struct special_token sp[8] = {0};
@@ -137,6 +154,7 @@ static int by_hand(const struct hand *h, bool utf8_boundaries, const char *vetoe
                            .vocab_size = 256 + h->more,
                            .min_frequency = h->min_frequency,
                            .max_token_len = h->max_token_len,
+                           .count_once = once,
                            .utf8_boundaries = utf8_boundaries,
                            .veto = veto,
                            .special = sp};
@@ -177,11 +195,14 @@ static void test_by_hand(void)
 {
     char got[1000];
     for (size_t i = 0; i < sizeof hands / sizeof *hands; i++)
-        if (!tap_ok(by_hand(&hands[i], false, "", got), "%s", hands[i].name))
+        if (!tap_ok(by_hand(&hands[i], false, false, "", got), "%s", hands[i].name))
             tap_note("got '%s', want '%s'", got, hands[i].want);
+    for (size_t i = 0; i < sizeof once_hands / sizeof *once_hands; i++)
+        if (!tap_ok(by_hand(&once_hands[i], true, false, "", got), "%s", once_hands[i].name))
+            tap_note("got '%s', want '%s'", got, once_hands[i].want);
     for (size_t i = 0; i < sizeof limited_hands / sizeof *limited_hands; i++) {
         const struct limited_hand *l = &limited_hands[i];
-        if (!tap_ok(by_hand(&l->h, l->utf8_boundaries, l->veto, got), "%s", l->h.name))
+        if (!tap_ok(by_hand(&l->h, false, l->utf8_boundaries, l->veto, got), "%s", l->h.name))
             tap_note("got '%s', want '%s'", got, l->h.want);
     }
 }
@@ -334,6 +355,7 @@ static void random_args(struct args *a, enum train_tie tie, const struct corpus_
     a->vocab_size = 256 + a->n_special + rnd(rnd(2) ? 8 : 60);
     a->min_frequency = rnd(3) ? 0 : rnd(30);
     a->max_token_len = rnd(3) ? 0 : rnd(9);
+    a->count_once = tie == TRAIN_LEAST || rnd(8) == 0;
     plain_free(&spelled);
     random_limits(a, w);
 }
@@ -358,6 +380,7 @@ static int same_as_plain(const struct args *a, enum train_tie tie, const struct 
                            .vocab_size = (uint32_t)a->vocab_size,
                            .min_frequency = a->min_frequency,
                            .max_token_len = a->max_token_len,
+                           .count_once = a->count_once,
                            .utf8_boundaries = a->utf8_boundaries,
                            .veto = veto,
                            .n_veto = a->n_veto,
@@ -565,8 +588,9 @@ static void test_extended_windows(enum train_tie tie, size_t n_models)
 /* One pretoken of n bytes; more than 65,536 need wide slots. */
 static void test_long_word(enum train_tie tie, size_t n, size_t letters, uint64_t min_frequency)
 {
-    struct args a = {.tie = tie_name[tie], .vocab_size = 200000, .min_frequency = min_frequency};
-    struct train_opts o = {.tie = tie, .vocab_size = 200000, .min_frequency = min_frequency};
+    const bool once = tie == TRAIN_LEAST;
+    struct args a = {.tie = tie_name[tie], .vocab_size = 200000, .min_frequency = min_frequency, .count_once = once};
+    struct train_opts o = {.tie = tie, .vocab_size = 200000, .min_frequency = min_frequency, .count_once = once};
     struct err e = {0};
     struct merge *m = NULL;
     struct plain t;
@@ -591,10 +615,10 @@ static void test_long_word(enum train_tie tie, size_t n, size_t letters, uint64_
 
 /* One pretoken of several megabytes, such as DNA, or a document counted as a whole. If each merge, or each byte, took
  * time linear in its length, this would take minutes of CPU time, and the timer would kill the test. */
-static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more)
+static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more, bool once)
 {
     enum { N = 4000000, SECONDS = 30 };
-    struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + more};
+    struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + more, .count_once = once};
     struct err e = {0};
     struct merge *m = NULL;
     size_t n = 0;
@@ -606,8 +630,8 @@ static void test_long_in_time(const char *name, size_t letters, size_t period, u
     trainer_add(l, p, N, 1, &e);
     int rc = trainer_run(l, &o, &m, &n, &e);
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
-    tap_ok(!rc && (n == more || trainer_steps(l)[n - 1].count == 1), "a pretoken of %d bytes, %s: %zu merges in time",
-           N, name, n);
+    tap_ok(!rc && (n == more || trainer_steps(l)[n - 1].count == 1), "a pretoken of %d bytes, %s%s: %zu merges in time",
+           N, name, once ? ", counted once" : "", n);
     free(m);
     trainer_free(l);
     free(p);
@@ -735,19 +759,22 @@ int main(void)
     random_seed(seed);
     test_by_hand();
     test_errors();
-    for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_GREATEST; tie++) {
-        test_random(tie, tie <= TRAIN_ID ? 600 : 200);
+    for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_LEAST; tie++) {
+        test_random(tie, tie <= TRAIN_ID ? 600 : tie == TRAIN_LEAST ? 400 : 200);
         test_extended_windows(tie, 100);
+        if (tie == TRAIN_LEAST || tie <= TRAIN_ID)
+            test_long_word(tie, 900, 3, 0);
         if (tie > TRAIN_ID)
             continue;
         test_rare_letters(tie);
         test_long_word(tie, 70000, 2, 200);
         test_long_word(tie, 100000, 1, 0);
-        test_long_word(tie, 900, 3, 0);
     }
-    test_long_in_time("four letters", 4, 4000000, 200000);
-    test_long_in_time("one letter", 1, 1, 20000);
-    test_long_in_time("one page repeated", 50, 5000, 20000);
+    test_long_in_time("four letters", 4, 4000000, 200000, false);
+    for (int once = 0; once < 2; once++) {
+        test_long_in_time("one letter", 1, 1, 20000, once);
+        test_long_in_time("one page repeated", 50, 5000, 20000, once);
+    }
     test_many_special(70000);
     test_many_special(65000);
     test_distinct_counts();
