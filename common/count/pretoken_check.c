@@ -18,7 +18,8 @@ static void mark_special(struct pretoken_check *c, const struct special_set *s)
 void pretoken_check_init(struct pretoken_check *c, const struct pretokenizer *t, const struct rules *rules)
 {
     const struct pattern *pattern = rules_builtin(rules);
-    *c = (struct pretoken_check){.t = t, .pattern = pattern ? pattern->name : NULL};
+    /* Whether a space belongs to a gap depends on what follows. */
+    *c = (struct pretoken_check){.t = t, .pattern = pattern && !pattern->gaps ? pattern->name : NULL};
     c->kind[' '] = BYTE_SPACE;
     for (unsigned char letter = 'a'; letter <= 'z'; letter++) {
         c->kind[letter] = BYTE_FIRST | BYTE_LATER;

@@ -48,6 +48,8 @@ static const struct str deepseek_v3[] = {
 
 static const struct str gpt2_digits[] = {TEXT(PATTERN_DIGIT), TEXT(gpt2)};
 
+static const struct str superbpe_lines[] = {TEXT("[^\\n]*\\n|[^\\n]+"), TEXT(superbpe)};
+
 #define ONE(regex) &(const struct str)TEXT(regex), 1
 #define ALL(regexes) regexes, sizeof(regexes) / sizeof *(regexes)
 
@@ -64,6 +66,7 @@ static const struct pattern patterns[PATTERN_N] = {
     {PATTERN_KIMI_K2, "kimi-k2", {"kimi"}, ONE(kimi_k2), true, false},
     {PATTERN_GPT2_DIGITS, "gpt2-digits", {"starcoder2", "command-r"}, ALL(gpt2_digits), true, false},
     {PATTERN_SUPERBPE, "superbpe", {NULL}, ONE(superbpe), false, true},
+    {PATTERN_SUPERBPE_LINES, "superbpe-lines", {NULL}, ALL(superbpe_lines), true, true},
     {PATTERN_BYTES, "bytes", {NULL}, NULL, 0, false, false},
 };
 

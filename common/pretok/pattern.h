@@ -26,6 +26,7 @@ enum pattern_id {
     PATTERN_KIMI_K2,
     PATTERN_GPT2_DIGITS,
     PATTERN_SUPERBPE,
+    PATTERN_SUPERBPE_LINES,
     PATTERN_BYTES, /* no split at all */
     PATTERN_N,
 };

@@ -27,7 +27,8 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum window_end 
 
 struct scanner {
     scan_fn *scan;                  /* for a built-in pattern, or */
-    bool tail;                      /* scan with scan_tail */
+    bool tail;                      /* scan with scan_tail, or */
+    bool lines;                     /* with scan_lines */
     struct scan_regex *regex;       /* for one regex from the user, or */
     struct scan_sequence *sequence; /* for several, or another behavior than "isolated" */
     bool drops;                     /* pieces may be dropped; `dropped` has a flag for each end of the last call */
@@ -51,7 +52,7 @@ static scan_fn *scanner_for(enum pattern_id pattern)
         [PATTERN_QWEN35] = scan_qwen35,
         [PATTERN_KIMI_K2] = scan_kimi,
         [PATTERN_GPT2_DIGITS] = scan_gpt2_digits,
-        [PATTERN_SUPERBPE] = scan_superbpe,
+        [PATTERN_SUPERBPE] = scan_superbpe, /* also for PATTERN_SUPERBPE_LINES */
         [PATTERN_BYTES] = scan_whole,
     };
     static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};
@@ -69,7 +70,8 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct str *re
         return NULL;
     }
     if (pattern) {
-        s->scan = scanner_for(pattern->id);
+        s->lines = pattern->id == PATTERN_SUPERBPE_LINES;
+        s->scan = scanner_for(s->lines ? PATTERN_SUPERBPE : pattern->id);
         s->tail = pattern->id == PATTERN_CL100K_TIKTOKEN;
         return s;
     }
@@ -136,6 +138,8 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
         return (ptrdiff_t)char_pairs_scan(s->pairs, text, len, end == TEXT_MORE, pos, ends, max);
     if (s->tail)
         return (ptrdiff_t)scan_tail(s->scan, text, len, end, pos, ends, max);
+    if (s->lines)
+        return (ptrdiff_t)scan_lines(s->scan, text, len, end, pos, ends, max);
     if (s->scan)
         return (ptrdiff_t)s->scan(text, len, end, pos, ends, max);
     if (end == TEXT_MORE)

@@ -31,6 +31,10 @@ extern scan_fn *const scan_neon[PATTERN_N], *const scan_sse2[PATTERN_N], *const 
 size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                  size_t max);
 
+/* The pretokens of `scan` in each line, with its 0x0A, as a document of its own. */
+size_t scan_lines(scan_fn *scan, const unsigned char *text, size_t len, enum window_end end, size_t *pos,
+                  uint32_t *ends, size_t max);
+
 /* ---- By regexes ---- */
 
 /* Scans with a regex from a user or a model (pretok/regex.h), using PCRE2. No other module uses PCRE2.

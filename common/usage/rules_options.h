@@ -34,7 +34,7 @@ struct rules_options { /* zeroed: no option was given */
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n" \
      "cl100k-tiktoken, nanochat, qwen2 (qwen3), o200k, deepseek-v3, tekken,\n" \
      "qwen3.5, kimi-k2 (kimi), gpt2-digits (starcoder2, command-r), superbpe,\n" \
-     "bytes", \
+     "superbpe-lines, bytes", \
      OPTION_TO(TEXT, owner, o.pattern), .get_words = pattern_names}, \
     {'e', "regex", "REGEX", "split text by this regex instead", OPTION_TO(TEXT, owner, o.regex)}, \
     {'m', "model", "MODEL", "use the pattern and the special tokens of a model, for bpe-encode", \

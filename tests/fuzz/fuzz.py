@@ -345,7 +345,7 @@ def main():
             bad = damage(plain)
             lib.write("bad.txt", bad)
             options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"])) + \
-                rng.choice(([], [], ["-p", "cl100k-tiktoken"], ["-p", "o200k"], ["-p", "deepseek-v3"], ["-p", "kimi-k2"], ["-p", "gpt2-digits"], ["-p", "superbpe"], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\p{L}+|\s+(?!\S)|[^\p{L}\s]+"], ["--no-special"],
+                rng.choice(([], [], ["-p", "cl100k-tiktoken"], ["-p", "o200k"], ["-p", "deepseek-v3"], ["-p", "kimi-k2"], ["-p", "gpt2-digits"], ["-p", "superbpe"], ["-p", "superbpe-lines"], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\p{L}+|\s+(?!\S)|[^\p{L}\s]+"], ["--no-special"],
                             ["-s", "\n", "-s", "<|end", "-s", "<|endoftext|>"], ["-s", "aba", "-s", "e"]))
             try_cuts(f, options, "bad.txt", bad)
         elif kind == 9:

@@ -479,6 +479,7 @@ int main(void)
     windows("kimi-k2", "kimi-k2", "");
     windows("gpt2-digits", "gpt2-digits", "");
     windows("superbpe", "superbpe", "");
+    windows("superbpe-lines", "superbpe-lines", "");
     windows("bytes", "bytes", "");
     windows("a regex", "", "[a-z]+|\\s+");
     policies();

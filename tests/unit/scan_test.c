@@ -498,6 +498,7 @@ static const struct {
     {"superbpe", {"By the way, I am", " ", " ", "123", "45", " --", " a. b", " ...\n/\n", "\tc", " ", "\n"}},
     {"superbpe", {"..\n//", ".a", "  ", " .b\n\nc\n", "   ", NBSP " d", ".." ACUTE, " e" ACUTE "f", " "}},
     {"superbpe", {"a", "//", " ", " ." NBSP ".", "  ", "\n", ARABIC_5 WIDE_1, "e", ACUTE "!" ZWJ ACUTE "/\r", "x"}},
+    {"superbpe-lines", {"a b\n", "\n", "c", "..\n", "\n", "/ d", "  ", "\n", "  ", " e ", "1", "\n"}},
     {"cl100k", {"\t", "!", "\t", "\t", "1", NBSP, " ?", IDEO_SPACE NEL, " x"}},
 };
 
@@ -849,9 +850,9 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
 
 static void test_names(void)
 {
-    static const char *const names[] = {
-        "gpt2",   "cl100k",  "cl100k-tiktoken", "nanochat",    "qwen2",    "o200k", "deepseek-v3",
-        "tekken", "qwen3.5", "kimi-k2",         "gpt2-digits", "superbpe", "bytes"};
+    static const char *const names[] = {"gpt2",        "cl100k",      "cl100k-tiktoken", "nanochat", "qwen2",
+                                        "o200k",       "deepseek-v3", "tekken",          "qwen3.5",  "kimi-k2",
+                                        "gpt2-digits", "superbpe",    "superbpe-lines",  "bytes"};
     static const char *const aliases[][2] = {{"llama3", "cl100k"},
                                              {"qwen3", "qwen2"},
                                              {"kimi", "kimi-k2"},
