@@ -15,6 +15,7 @@
 #include "count/counter.h"
 #include "model/model.h"
 #include "pretok/scan.h"
+#include "superwords/id_counter.h"
 #include "usage/count_usage.h"
 #include "wire/batch.h"
 #include "wire/record.h"
@@ -28,26 +29,44 @@ struct worker {
     struct chunk_reader reader; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
-    bool begun;               /* words of the open batch have been written */
-    struct count_files files; /* --counts */
-    struct model model;       /* -m */
+    bool begun;                /* words of the open batch have been written */
+    struct count_files files;  /* --counts */
+    struct model model;        /* the same, with -m */
+    struct id_counting counts; /* --pairs, --runs; a run's work is then a struct id_counter */
 };
+
+static struct worker self;
 
 /* ---- Counting ---- */
 
+static bool counts_ids(const struct worker *w)
+{
+    return w->opt.pairs || w->opt.runs;
+}
+
+static struct counter *counter_of(const struct worker *w, const struct chunk_run *r)
+{
+    struct id_counter *ids = r->work;
+    return counts_ids(w) ? &ids->counter : r->work;
+}
+
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
-    struct counter *c = r->work = calloc(1, sizeof *c);
-    (void)ctx;
+    struct worker *w = ctx;
+    const size_t size = counts_ids(w) ? sizeof(struct id_counter) : sizeof(struct counter);
+    r->work = calloc(1, size);
     r->weighs = true;
-    if (!c)
-        return err_mem(e, "a run", sizeof *c);
-    return counter_open(c, &r->rules, INVALID_ERROR, e);
+    if (!r->work)
+        return err_mem(e, "a run", size);
+    return counts_ids(w) ? id_counter_open(r->work, &w->counts, &r->rules, e)
+                         : counter_open(r->work, &r->rules, INVALID_ERROR, e);
 }
 
 static void close_run(struct chunk_run *r)
 {
-    if (r->work)
+    if (r->work && counts_ids(&self))
+        id_counter_close(r->work);
+    else if (r->work)
         counter_close(r->work);
     free(r->work);
 }
@@ -58,23 +77,53 @@ static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
     if (!w->begun)
         batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
     w->begun = true;
-    return counter_put(r->work, r->weight, &w->batch, e);
+    return counts_ids(w) ? id_counter_put(r->work, r->weight, &w->batch, e)
+                         : counter_put(r->work, r->weight, &w->batch, NULL, NULL, e);
+}
+
+/* Refuses a piece that is not a whole document, if that changes how it is split. */
+static int check_whole(const struct worker *w, const struct chunk_run *r, struct err *e)
+{
+    const struct id_counter *c = r->work;
+    return counts_ids(w) && c->whole
+               ? err_set(e, EX_DATAERR,
+                         "the chunks are parts of documents, and %s joins text across their borders; use bpe-chunk -m "
+                         "%s",
+                         w->opt.rules.model, w->opt.rules.model)
+               : 0;
+}
+
+static int recall_piece(void *ctx, struct chunk_run *r, const struct source_facts *f, struct piece *x, struct err *e)
+{
+    struct worker *w = ctx;
+    return counts_ids(w) ? id_counter_recall(r->work, r, f, x, e) : 0;
+}
+
+static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    (void)e;
+    if (counts_ids(ctx))
+        id_counter_end(r->work, r, x);
+    return 0;
 }
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
-    struct counter *c = r->work;
-    (void)ctx, (void)e;
-    pretokenizer_begin(&c->pretokenizer, x->inside, x->later);
-    return 0;
+    if (counts_ids(ctx))
+        id_counter_begin(r->work, r);
+    pretokenizer_begin(&counter_of(ctx, r)->pretokenizer, x->inside, x->later);
+    return x->inside ? check_whole(ctx, r, e) : 0;
 }
 
 static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
     struct worker *w = ctx;
-    struct counter *c = r->work;
+    struct counter *c = counter_of(w, r);
     chunk_run_pretokenizer(r, &c->pretokenizer);
+    *where = 0;
+    if (end == TEXT_LETTER && check_whole(w, r, e))
+        return -1;
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
     bool full = counter_is_full(c, w->opt.memory, true);
     return used >= 0 && full && put_words(w, r, e) ? -1 : used;
@@ -84,20 +133,20 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
 static bool is_full(void *ctx, const struct chunk_run *r)
 {
     const struct worker *w = ctx;
-    return w->begun || counter_is_full(r->work, w->opt.memory, false);
+    return w->begun || counter_is_full(counter_of(w, r), w->opt.memory, false);
 }
 
 /* Ends the open batch: the remaining words, then a commit with the ranges that the batch covers. */
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct worker *w = ctx;
+    const struct id_counter *ids = r->work;
     if (put_words(w, r, e))
         return -1;
     w->begun = false;
     w->runs.len = 0;
-    if (chunk_run_put(r, &w->runs, e) || batch_end(&w->batch, RECORD_COMMIT, buf_str(&r->rules_bytes), &w->runs, 1, e))
-        return -1;
-    return 0;
+    const struct str rules = buf_str(counts_ids(w) ? &ids->rules : &r->rules_bytes);
+    return chunk_run_put(r, &w->runs, e) || batch_end(&w->batch, RECORD_COMMIT, rules, &w->runs, 1, e) ? -1 : 0;
 }
 
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
@@ -108,7 +157,9 @@ static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 
 static const struct chunk_ops ops = {.open = open_run,
                                      .close = close_run,
+                                     .recall = recall_piece,
                                      .begin = begin_piece,
+                                     .end = end_piece,
                                      .text = count_text,
                                      .is_full = is_full,
                                      .flush = end_batch,
@@ -150,6 +201,8 @@ static int run(void *ctx, struct err *e)
     struct worker *w = ctx;
     if (w->opt.counts)
         return count_lines(w, e);
+    if (counts_ids(w) && id_counting_open(&w->counts, w->opt.rules.model, w->opt.runs, w->opt.cache, w->opt.min, e))
+        return -1;
     for (int i = 0; i < w->opt.n_files; i++) {
         if (count_stream(w, w->opt.files[i], e))
             return -1;
@@ -172,13 +225,12 @@ static void worker_free(void *ctx)
     chunk_reader_free(&w->reader);
     count_files_close(&w->files);
     model_free(&w->model);
+    id_counting_close(&w->counts);
     buf_free(&w->runs);
     batch_free(&w->batch);
 }
 
 /* ---- The command line ---- */
-
-static struct worker self;
 
 static const struct program program = {
     .usage = &count_usage,

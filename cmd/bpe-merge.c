@@ -18,11 +18,14 @@
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
+#include "superwords/live_choice.h"
+#include "superwords/superword_model.h"
 #include "train/token_list.h"
 #include "train/trainer.h"
 #include "usage/merge_usage.h"
 #include "wire/record_text.h"
 #include "wire/sum_reader.h"
+#include "wire/superword_round.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +53,7 @@ struct merger {
     struct merge *merges;        /* owned */
     struct model base;           /* --init: the model to extend */
     u128 tokens;                 /* the same: those of the pretokens kept, by their counts */
+    uint64_t floor;              /* --extend: counts below this are not known; else 0 */
     struct model_size base_size; /* the same, before it is extended */
     struct pretoken_encoder encoder;
     size_t language;                /* --parity: the one whose sum is being read */
@@ -61,6 +65,12 @@ struct merger {
 };
 
 /* ---- Reading the sum ---- */
+
+static int not_runs(const struct merger *m, struct err *e)
+{
+    return err_set(e, EX_DATAERR, "not a sum of runs of the ids of %s; count with bpe-count -m %s --runs", m->opt.init,
+                   m->opt.init);
+}
 
 /* The count of what occurs n times, at most 2^64 - 1. */
 static uint64_t count_of(const struct merger *m, uint64_t n)
@@ -117,8 +127,36 @@ static bool note_pretoken(struct merger *m, const struct pretoken *w, uint64_t m
     struct amount *to = w->count < min ? &m->left_out : &m->kept;
     to->distinct++;
     to->total += w->count;
-    to->bytes += (u128)w->count * w->len;
+    to->bytes += m->opt.superwords ? 0 : (u128)w->count * w->len;
     return to == &m->kept;
+}
+
+/* Adds runs of ids, and notes the tokens and bytes of the text, which single ids count. */
+static int add_runs(struct merger *m, const struct pretoken *w, size_t n, struct err *e)
+{
+    const struct model *base = &m->base;
+    const unsigned width = model_id_bytes(base);
+    for (size_t i = 0; i < n; i++) {
+        const size_t n_ids = w[i].len / width;
+        m->ids.n = 0;
+        if (n_ids == 0 || id_list_reserve(&m->ids, n_ids, e))
+            return n_ids ? -1 : not_runs(m, e);
+        for (size_t k = 0; k < n_ids; k++) {
+            const uint32_t id = ids_get(w[i].p + k * width, width == 4);
+            if (id >= base->n_ids || !base->token[id].p)
+                return not_runs(m, e);
+            m->ids.id[k] = id;
+        }
+        if (w[i].len == width + 1) {
+            m->tokens += w[i].count;
+            m->kept.bytes += (u128)w[i].count * base->token[m->ids.id[0]].len;
+        } else if (w[i].len != n_ids * width) {
+            return not_runs(m, e);
+        } else if (note_pretoken(m, &w[i], 0) && trainer_add_ids(m->trainer, m->ids.id, n_ids, w[i].count, e)) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
@@ -126,6 +164,8 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
     struct merger *m = ctx;
     m->denominator = sum_reader_denominator(&m->sum);
     const uint64_t min = count_of(m, m->opt.min_count);
+    if (m->opt.superwords)
+        return add_runs(m, w, n, e);
     for (size_t i = 0; i < n; i++) {
         if (note_pretoken(m, &w[i], min) && !m->opt.init && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
@@ -183,9 +223,10 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
 static struct train_opts train_options(struct merger *m)
 {
     const struct merge_options *o = &m->opt;
+    const uint64_t least = count_of(m, o->min_frequency);
     return (struct train_opts){.tie = o->tie,
                                .vocab_size = (uint32_t)merge_largest(o)->n,
-                               .min_frequency = count_of(m, o->min_frequency),
+                               .min_frequency = least > m->floor ? least : m->floor,
                                .max_token_len = o->max_token_len,
                                .utf8_boundaries = o->utf8_boundaries,
                                .veto = m->veto.at,
@@ -281,12 +322,29 @@ static int read_base(struct merger *m, struct err *e)
 {
     if (!m->opt.init)
         return 0;
-    if (model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e) || model_index(&m->base, e))
+    if ((m->opt.superwords ? superword_model_read(&m->base, m->opt.init, e)
+                           : model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e)) ||
+        model_index(&m->base, e))
         return -1;
     m->base_size = model_size(&m->base);
     if (check_words(m, e) || (model_of_characters(&m->base) && token_list_spell(&m->veto, m->base.spelling, e)))
         return -1;
-    return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, e) ? -1 : 0;
+    return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, m->opt.superwords, e)
+               ? -1
+               : 0;
+}
+
+/* Checks that the sum has runs of the model's ids, and sets the floor. */
+static int check_round(struct merger *m, struct err *e)
+{
+    struct superword_round r = {0};
+    const struct str encoded = m->rules.superwords;
+    if (!encoded.len || superword_round_get(&r, encoded, e) || r.words != SUPERWORDS_RUNS)
+        return not_runs(m, e);
+    if (r.model != superword_model_hash(&m->base))
+        return err_set(e, EX_DATAERR, "the runs are those of another model than %s", m->opt.init);
+    m->floor = r.floor;
+    return 0;
 }
 
 /* Checks that the sum was counted by the pattern of the model. Its special tokens only separated the text. */
@@ -426,8 +484,10 @@ static int read_sum(struct merger *m, struct err *e)
         return read_languages(m, e) || check_trains(m, e) || add_special(&m->rules, &m->opt.add_special, e) ? -1 : 0;
     if (sum_reader_read(&m->sum, m->opt.files, (size_t)m->opt.n_files, m->opt.partial, &m->rules, e))
         return -1;
+    if (m->rules.superwords.len && !m->opt.superwords)
+        return err_set(e, EX_DATAERR, "the sum has ids of a model, not pretokens; see --extend and --live");
     if (m->opt.init)
-        return check_base_rules(m, e) || base_special(m, e) ? -1 : 0;
+        return (m->opt.superwords ? check_round(m, e) : check_base_rules(m, e)) || base_special(m, e) ? -1 : 0;
     return check_trains(m, e) ? -1 : add_special(&m->rules, &m->opt.add_special, e);
 }
 
@@ -570,7 +630,12 @@ static int add_model(struct merger *m, size_t i, struct model_output *to, struct
     const size_t n = trainer_merges(m->trainer, (uint32_t)size->n);
     const uint64_t made = o->init && n ? trainer_steps(m->trainer)[n - 1].n_vocab : size_min(m) + (o->init ? 0 : n);
     struct model own = {0}, *model = o->init ? &m->base : &own;
-    if (made < size->n)
+    if (made < size->n && m->opt.quiet)
+        ;
+    else if (made < size->n && m->floor > 1 && m->floor > m->opt.min_frequency)
+        program_note(NAME, "%llu of %llu tokens; for more, count the pairs of this model and go on from there",
+                     (unsigned long long)made, (unsigned long long)size->n);
+    else if (made < size->n)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)made,
                      (unsigned long long)size->n);
@@ -615,6 +680,10 @@ static int keep_apart(void *ctx, const char *path, struct err *e)
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
+    if (m->opt.live)
+        return keep_apart(m, m->opt.path, e)
+                   ? -1
+                   : live_choice_make(m->opt.files, (size_t)m->opt.n_files, m->opt.live, m->opt.path, e);
     if (merge_each_output(&m->opt, keep_apart, m, e))
         return -1;
     for (size_t i = 0; i < m->opt.veto.n; i++)

@@ -20,6 +20,8 @@
 #include "model/model_shrink.h"
 #include "model/model_text.h"
 #include "pretok/rules.h"
+#include "superwords/superword_model.h"
+#include "superwords/used_merges.h"
 #include "usage/model_usage.h"
 #include "wire/sum_reader.h"
 
@@ -147,6 +149,37 @@ static int prune(const struct model_options *o, struct model *m, struct err *e)
     return rc;
 }
 
+/* ---- Unused merges ---- */
+
+static int add_used(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (used_merges_add(ctx, &w[i], e))
+            return -1;
+    return 0;
+}
+
+static int drop_unused(const struct model_options *o, struct model *m, struct err *e)
+{
+    char *no_file = usage_no_files[0], *const *sum = o->n_files > 1 ? &o->files[1] : &no_file;
+    struct used_merges used = {0};
+    struct sum_reader reader;
+    struct rules rules = {0};
+    sum_reader_init(&reader, add_used, &used);
+    int rc = model_of_characters(m) ? err_set(e, EX_USAGE,
+                                              "--drop-unused is for models of bytes, and this one starts from "
+                                              "characters (SentencePiece): not supported")
+             : fd_keep_apart(o->path, sum, 1, e) || convert_to_merges(m, e) || used_merges_init(&used, m, e) ||
+                     sum_reader_read(&reader, sum, 1, false, &rules, e) || check_pattern(o, m, &rules, e) ||
+                     model_keep_used(m, used.used, e)
+                 ? -1
+                 : 0;
+    sum_reader_free(&reader);
+    rules_free(&rules);
+    used_merges_free(&used);
+    return rc;
+}
+
 /* ---- Special tokens ---- */
 
 static int add_special(const struct model_options *o, struct model *m, struct err *e)
@@ -183,7 +216,9 @@ static int set_role(struct model *m, const struct model_special **role, const ch
 
 static int change(const struct model_options *o, struct model *m, struct err *e)
 {
-    return (o->has_prune && prune(o, m, e)) || (o->has_vocab_size && model_cut(m, o->vocab_size, e)) ||
+    return (o->has_prune && prune(o, m, e)) || (o->drop_unused && drop_unused(o, m, e)) ||
+                   (o->has_vocab_size && model_cut(m, o->vocab_size, e)) ||
+                   (o->has_superwords && superword_model_make(m, o->superwords, e)) ||
                    ((o->add_special.n || o->has_multiple) && add_special(o, m, e)) ||
                    set_role(m, &m->eos, "--set-eos", o->eos, e) || set_role(m, &m->pad, "--set-pad", o->pad, e)
                ? -1

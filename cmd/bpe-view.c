@@ -48,7 +48,7 @@ static int cover(struct viewer *v, const unsigned char *run, struct str rules, c
 {
     struct coverage *c = &v->ledger.coverage;
     *(access == ACCESS_COMPRESSED ? &v->compressed : &v->plain) += range->end - range->begin;
-    if (coverage_check_rules(c, rules, stream, e) || coverage_enter_range(c, run, range, promised_bytes, e))
+    if (coverage_check_rules(c, rules, true, stream, e) || coverage_enter_range(c, run, range, promised_bytes, e))
         return -1;
     return 0;
 }

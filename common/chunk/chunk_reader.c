@@ -155,22 +155,42 @@ static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
     return r->ops->begin && r->ops->begin(r->ctx, o->run, x, e) ? -1 : 1;
 }
 
-static int end_piece(struct open_piece *o, struct err *e)
+/* Adds a piece to the batch, which ends when it is full. */
+static int add_piece(struct open_piece *o, struct err *e)
 {
     struct chunk_reader *r = o->r;
     const struct piece *x = &o->piece;
-    bool apart = o->came == OVERLAP_PART;
-    if (o->run->form->end_piece)
-        o->run->form->end_piece(o->run->reader, x->end);
-    if (r->ops->end && r->ops->end(r->ctx, o->run, x, e))
-        return -1;
-    if (x->begin == x->end)
-        return 0;
+    const bool apart = o->came == OVERLAP_PART;
     uint64_t text = o->facts.access == ACCESS_COMPRESSED ? x->text_end - x->text_begin : x->end - x->begin;
     if (chunk_run_add(o->run, o->source, &o->facts, x->begin, x->end, text, apart, e))
         return -1;
     bool full = o->run->n_bytes >= BATCH_TEXT || (r->ops->is_full && r->ops->is_full(r->ctx, o->run));
     return apart || full ? flush(r, o->run, e) : 0;
+}
+
+static int end_piece(struct open_piece *o, struct err *e)
+{
+    struct chunk_reader *r = o->r;
+    const struct piece *x = &o->piece;
+    if (o->run->form->end_piece)
+        o->run->form->end_piece(o->run->reader, x->end);
+    if (r->ops->end && r->ops->end(r->ctx, o->run, x, e))
+        return -1;
+    return x->begin == x->end ? 0 : add_piece(o, e);
+}
+
+/* Asks the program whether it needs the text of a piece by reference. 1: it does not. */
+static int recall(struct open_piece *o, struct err *e)
+{
+    struct chunk_reader *r = o->r;
+    struct piece *x = &o->piece;
+    if (!r->ops->recall || intervals_overlap(&o->source->seen, x->begin, x->end) != OVERLAP_NONE)
+        return 0;
+    o->came = OVERLAP_NONE;
+    set_place(r, o->run->id, x->source, x->begin);
+    x->text_begin = x->text_end = 0;
+    int rc = r->ops->recall(r->ctx, o->run, &o->facts, x, e);
+    return rc <= 0 ? rc : add_piece(o, e) ? -1 : 1;
 }
 
 /* Passes on text of a document; a document_fn. */
@@ -319,7 +339,10 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
         if (rc == 0) {
             o.piece = (struct piece){.source = f->number, .begin = offset, .end = offset + len};
             o.inside = o.piece.end < f->size;
-            rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
+            rc = recall(&o, e);
+            if (rc == 0)
+                rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
+            rc = rc > 0 ? 0 : rc;
         }
     }
     struct err why;

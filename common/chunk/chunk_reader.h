@@ -31,6 +31,9 @@ struct piece {
 struct chunk_ops {
     int (*open)(void *ctx, struct chunk_run *r, struct err *e); /* a new run; may be NULL */
     void (*close)(struct chunk_run *r);                         /* also called if open failed; may be NULL */
+    /* A piece by reference that has not been read before; may be NULL. 1: the program has what it needs of it already,
+     * and has set x->text_end, and added to r->skipped; 0: it must be read. */
+    int (*recall)(void *ctx, struct chunk_run *r, const struct source_facts *f, struct piece *x, struct err *e);
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     /* Takes some text; WINDOW_PAD bytes after it may be read. Returns the number of bytes used, which is n unless
      * TEXT_MORE. On error, sets *where to its offset in the text (as pretokenize_text does). */

@@ -287,3 +287,26 @@ int model_prune(struct model *m, uint64_t n, uint64_t *count, struct err *e)
     free(n_splits);
     return rc;
 }
+
+/* ---- Unused merges ---- */
+
+int model_keep_used(struct model *m, const bool *used, struct err *e)
+{
+    struct shrink s;
+    int rc = shrink_init(&s, m, e);
+    size_t kept = 0;
+    for (size_t k = 0; k < m->n_merges && !rc; k++)
+        s.gone[m->merge[k].result] = !s.fixed[m->merge[k].result];
+    for (size_t k = 0; k < m->n_merges && !rc; k++)
+        if (used[k])
+            s.gone[m->merge[k].result] = false;
+    for (size_t k = 0; k < m->n_merges && !rc; k++)
+        if (used[k])
+            m->merge[kept++] = m->merge[k];
+    if (!rc) {
+        m->n_merges = kept;
+        rc = apply(&s, kept, e);
+    }
+    shrink_free(&s);
+    return rc;
+}

@@ -14,6 +14,7 @@
 #include "base/sys/err.h"
 #include "model/model.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Cuts the vocabulary to n tokens: removes the tokens that the last merges make, and drops all merges after the last
@@ -28,5 +29,9 @@ int model_cut(struct model *m, uint64_t n, struct err *e);
  * of count * length over all tokens must be below 2^64. The model must be one of bytes. -1 with EX_USAGE: there are not
  * as many; or out of memory. */
 int model_prune(struct model *m, uint64_t n, uint64_t *count, struct err *e);
+
+/* Keeps only the merges that are used, by rank, and removes the tokens that only others make. The model must be one of
+ * bytes with a list of merges. -1: out of memory. */
+int model_keep_used(struct model *m, const bool *used, struct err *e);
 
 #endif

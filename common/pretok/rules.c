@@ -99,5 +99,9 @@ const char *rules_difference(const struct rules *a, const struct rules *b)
         return "the special tokens differ";
     for (size_t i = 0; equal && i < a->n_special; i++)
         equal = a->special[i].flags == b->special[i].flags;
-    return equal ? NULL : "the flags of special tokens differ";
+    if (!equal)
+        return "the flags of special tokens differ";
+    if (!a->superwords.len != !b->superwords.len)
+        return "only one of them has the ids of a model";
+    return str_equal(a->superwords, b->superwords) ? NULL : "the model differs, or its live pairs";
 }

@@ -31,8 +31,10 @@ struct rules {
     size_t n_special;
     enum normalizer normalizer; /* of the text between special tokens */
     struct metaspace metaspace; /* if on, the pattern is bytes */
-    struct str prefix; /* borrowed; a character to add before each text between special tokens, as metaspace.place
+    struct str prefix;     /* borrowed; a character to add before each text between special tokens, as metaspace.place
                           requires; empty: none */
+    struct str superwords; /* borrowed; of counts only: what was counted instead of pretokens, and by which model
+                              (superwords/round.h); empty: pretokens */
 };
 
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */

@@ -185,7 +185,7 @@ static int reuse(struct corpus *c, struct train_pretokens *all, struct err *e)
 static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
 {
     const uint32_t n_symbols = o->n_symbols;
-    const bool keep_bytes = o->order || o->limits;
+    const bool keep_bytes = (o->order || o->limits) && !o->units;
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_zeroed(size);
@@ -267,6 +267,7 @@ int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corp
                          .n_parts = o->n_parts,
                          .n_counted = o->n_counted,
                          .sse2 = simd_level() >= SIMD_SSE2,
+                         .units = o->units,
                          .max_len = o->max_len,
                          .once = o->once,
                          .limits = o->limits};

@@ -39,7 +39,7 @@ struct symbol_bytes {
 struct corpus {
     void *slot;                /* uint16_t, or uint32_t (wide) once symbol numbers need it; see train_corpus.c */
     size_t n_slots, slot_size; /* slot_size: bytes */
-    bool wide, sse2;
+    bool wide, sse2, units;
     size_t *window; /* where each window of slots begins, then SIZE_MAX; see train_corpus.c */
     size_t n_windows;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } lists; /* of the byte pairs that are not dense */
@@ -50,7 +50,7 @@ struct corpus {
     struct corpus_part *part; /* and one more, which begins at n_slots; only if parts are counted */
     size_t n_parts, n_counted;
     uint64_t *uncounted; /* as weight, which is 0 there, for the parts that are not counted; NULL: all are */
-    uint32_t *len;       /* by symbol: its number of bytes */
+    uint32_t *len;       /* by symbol: its number of slots: of bytes, unless symbols are units */
     uint64_t max_len;
     bool once;                 /* see corpus_opts */
     struct side *left, *right; /* by symbol; used during a merge */
@@ -73,6 +73,8 @@ struct corpus_opts {
                              characters of the text are not bytes */
     const struct model_token *token; /* the pretokens are symbols, and symbol s + 1 has the bytes of token[s]; borrowed
                                         during the call. NULL: the pretokens are bytes */
+    bool units; /* with `token`: each of these takes one slot, whatever its bytes, which saves memory and time; not
+                         with max_len, byte or order, nor other limits than those of superwords */
     uint64_t max_len; /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
     struct train_limits *limits; /* other limits, with room for all symbols; borrowed until corpus_free; NULL: none */
     uint64_t floor;              /* > 0: pairs with a lower count need not be found */

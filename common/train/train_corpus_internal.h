@@ -50,7 +50,7 @@ static inline size_t n_borders(const struct corpus *c)
 
 /* ---- Symbols ---- */
 
-/* Adds a new symbol of len bytes. */
+/* Adds a new symbol of len slots. */
 static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
 {
     c->len[symbol] = len;
@@ -66,9 +66,11 @@ static inline void symbol_set_bytes(struct corpus *c, uint32_t symbol, const uns
     c->symbol_bytes[symbol] = (struct symbol_bytes){head, p};
 }
 
+/* The symbol for its limits: with its bytes, unless symbols are units. */
 static inline struct limited symbol_limited(const struct corpus *c, uint32_t symbol)
 {
-    return (struct limited){symbol, {c->symbol_bytes[symbol].p, c->len[symbol]}};
+    return c->symbol_bytes ? (struct limited){symbol, {c->symbol_bytes[symbol].p, c->len[symbol]}}
+                           : (struct limited){.symbol = symbol};
 }
 
 /* The same for a symbol that no merge made. */

@@ -9,6 +9,7 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/hash_index.h"
+#include "train/superword_limits.h"
 #include "unicode/utf8.h"
 
 #include <stdlib.h>
@@ -30,9 +31,10 @@ struct prefix {
 };
 
 struct train_limits {
-    unsigned char *content; /* by symbol: enum content; NULL: tokens are not limited to characters */
-    uint32_t *state;        /* by symbol; NULL: nothing is vetoed */
-    struct prefix *prefix;  /* owned */
+    struct superword *superword; /* by symbol; NULL: no such limits */
+    unsigned char *content;      /* by symbol: enum content; NULL: tokens are not limited to characters */
+    uint32_t *state;             /* by symbol; NULL: nothing is vetoed */
+    struct prefix *prefix;       /* owned */
     uint32_t n_prefixes;
     struct hash_index next; /* finds a prefix by the one before and the last byte */
     uint64_t secret;
@@ -212,8 +214,8 @@ static bool keeps_characters(const struct train_limits *l, struct limited left, 
 
 /* ---- The interface ---- */
 
-struct train_limits *train_limits_new(bool characters, const struct str *veto, size_t n, uint32_t n_symbols,
-                                      struct err *e)
+struct train_limits *train_limits_new(bool characters, bool superwords, const struct str *veto, size_t n,
+                                      uint32_t n_symbols, struct err *e)
 {
     struct train_limits *l = calloc(1, sizeof *l);
     if (!l) {
@@ -221,9 +223,10 @@ struct train_limits *train_limits_new(bool characters, const struct str *veto, s
         return NULL;
     }
     l->secret = hash_secret();
+    l->superword = superwords ? calloc((size_t)n_symbols + 1, sizeof *l->superword) : NULL;
     l->content = characters ? calloc((size_t)n_symbols + 1, sizeof *l->content) : NULL;
     l->state = n ? calloc((size_t)n_symbols + 1, sizeof *l->state) : NULL;
-    const bool room = (l->content || !characters) && (l->state || !n);
+    const bool room = (l->content || !characters) && (l->state || !n) && (l->superword || !superwords);
     if (!room)
         err_mem(e, "the limits of tokens", (unsigned long long)n_symbols * sizeof *l->state);
     if (!room || (n && add_vetoes(l, veto, n, e))) {
@@ -241,6 +244,7 @@ void train_limits_free(struct train_limits *l)
     free(l->prefix);
     hash_index_free(&l->next);
     free(l->state);
+    free(l->superword);
     free(l);
 }
 
@@ -250,6 +254,8 @@ void train_limits_symbol(struct train_limits *l, struct limited x)
         l->content[x.symbol] = is_text(x.s) ? WHOLE : is_part(x.s) ? PART : NEITHER;
     if (l->state)
         l->state[x.symbol] = read_all(l, x.s);
+    if (l->superword)
+        l->superword[x.symbol] = superword_of(x.s);
 }
 
 void train_limits_merge(struct train_limits *l, struct limited left, struct limited right, uint32_t result)
@@ -262,11 +268,14 @@ void train_limits_merge(struct train_limits *l, struct limited left, struct limi
         const uint32_t from = l->state[left.symbol], state = from ? read_on(l, from, right.s) : 0;
         l->state[result] = state ? state : l->state[right.symbol]; /* the state begins in `right` */
     }
+    if (l->superword)
+        l->superword[result] = superword_join(l->superword[left.symbol], l->superword[right.symbol]);
 }
 
 bool train_limits_allow(const struct train_limits *l, struct limited left, struct limited right)
 {
-    return (!l->content || keeps_characters(l, left, right)) && (!l->state || avoids_vetoes(l, left, right));
+    return (!l->content || keeps_characters(l, left, right)) && (!l->state || avoids_vetoes(l, left, right)) &&
+           (!l->superword || superword_allowed(superword_join(l->superword[left.symbol], l->superword[right.symbol])));
 }
 
 /* Text without vetoed strings contains no token with one.

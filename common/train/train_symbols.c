@@ -14,9 +14,11 @@
 /* Prepares a symbol when it occurs for the first time. */
 static void meet(struct corpus *c, uint32_t symbol, const struct model_token *t, const unsigned char *text)
 {
-    symbol_new(c, symbol, t->len);
+    symbol_new(c, symbol, c->units ? 1 : t->len);
     if (text)
         symbol_set_first_bytes(c, symbol, text, t->len);
+    else if (c->limits)
+        train_limits_symbol(c->limits, (struct limited){symbol, {t->p, t->len}});
 }
 
 FOR_WIDTH void lay_out(struct corpus *c, struct train_pretokens *all, const struct model_token *token, bool wide)
@@ -30,13 +32,14 @@ FOR_WIDTH void lay_out(struct corpus *c, struct train_pretokens *all, const stru
         while (cursor_left(&in)) {
             uint32_t symbol = (uint32_t)get_varint(&in);
             const struct model_token *t = &token[symbol - 1];
-            for (uint32_t i = 0; i < t->len; i++)
+            const uint32_t n = c->units ? 1 : t->len;
+            for (uint32_t i = 0; i < n; i++)
                 slot_set(c, at + i, symbol, wide);
             if (c->text)
                 memcpy(c->text + at, t->p, t->len);
             if (!c->len[symbol])
                 meet(c, symbol, t, c->text ? c->text + at : NULL);
-            at += t->len;
+            at += n;
         }
         k->at = at + 1;
     }

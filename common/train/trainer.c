@@ -46,8 +46,8 @@ struct reserved {
 struct trainer {
     struct train_opts o;
     bool balances;
-    struct parity parity; /* if balances */
-    bool extends;
+    struct parity parity;       /* if balances */
+    bool extends, units;        /* units: by superwords, so its tokens need no bytes */
     struct extension extension; /* if extends */
     struct buf symbols;         /* working memory */
     uint64_t *barred;           /* the same: the pairs that may not be merged */
@@ -232,9 +232,9 @@ static bool has_limits(const struct train_opts *o)
 static int make_limits(struct trainer *l, uint64_t n_symbols, struct err *e)
 {
     const struct train_opts *o = &l->o;
-    if (!has_limits(o))
+    if (!has_limits(o) && !l->units)
         return 0;
-    l->limits = train_limits_new(o->utf8_boundaries, o->veto, o->n_veto, (uint32_t)n_symbols, e);
+    l->limits = train_limits_new(o->utf8_boundaries, l->units, o->veto, o->n_veto, (uint32_t)n_symbols, e);
     return l->limits ? 0 : -1;
 }
 
@@ -348,7 +348,7 @@ static int pop_extension(struct trainer *l, struct pair *top, struct err *e)
     const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
     int popped = pairs_pop(&l->corpus.pairs, top, e);
     if (popped == 0 && l->corpus.pairs.floor > least)
-        popped = corpus_recount(&l->corpus, 1, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
+        popped = corpus_recount(&l->corpus, least, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
     return popped;
 }
 
@@ -370,7 +370,8 @@ static int one_extension(struct trainer *l, struct pair *top, struct err *e)
     }
     uint64_t replaced;
     l->n_vocab += kind == EXTENSION_NEW;
-    assert(!corpus_holds(&l->corpus, id + 1));
+    if (corpus_holds(&l->corpus, id + 1)) /* see above */
+        return err_set(e, EX_DATAERR, "the sum was not counted by this model, or is damaged");
     if ((kind != EXTENSION_KNOWN && add_merge(l, (struct merge){left, right, id}, top->count, e)) ||
         corpus_merge(&l->corpus, top, id + 1, &replaced, e))
         return -1;
@@ -384,10 +385,10 @@ static int prepare_extension(struct trainer *l, uint64_t goal, struct err *e)
     if (n_symbols > UINT32_MAX - 1)
         return err_set(e, EX_USAGE, "a vocabulary of %llu tokens is too large", (unsigned long long)n_symbols);
     const struct model *base = l->extension.base;
-    struct corpus_opts co = {.n_symbols = (uint32_t)n_symbols, .token = l->extension.token};
+    struct corpus_opts co = {.n_symbols = (uint32_t)n_symbols, .token = l->extension.token, .units = l->units};
     for (unsigned i = 0; i < 256 && !model_of_characters(base); i++)
         l->byte[i] = base->byte_id[i] + 1;
-    co.byte = model_of_characters(base) ? NULL : l->byte;
+    co.byte = model_of_characters(base) || l->units ? NULL : l->byte;
     train_pretokens_classify(&l->pretokens);
     if (make_limits(l, n_symbols, e) ||
         train_pretokens_bound(&l->pretokens, goal, l->o.max_token_len, NULL, &co.floor, e))
@@ -455,9 +456,10 @@ uint64_t trainer_language_bytes(const struct trainer *l, size_t language)
     return l->parity.language[language].initial;
 }
 
-int trainer_extend(struct trainer *l, const struct model *base, struct err *e)
+int trainer_extend(struct trainer *l, const struct model *base, bool superwords, struct err *e)
 {
     l->extends = true;
+    l->units = superwords;
     return extension_init(&l->extension, base, e);
 }
 
@@ -476,7 +478,7 @@ int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t co
             return -1;
         for (end = i; end < n && !x->inert[id[end]]; end++) {
             len += varint_put(l->symbols.p + len, (uint64_t)id[end] + 1);
-            slots += x->token[id[end]].len;
+            slots += l->units ? 1 : x->token[id[end]].len;
         }
         if (train_pretokens_add_symbols(&l->pretokens, l->symbols.p, len, end - i, slots, count, e))
             return -1;

@@ -57,8 +57,9 @@ struct trainer *trainer_new(struct err *e);
 void trainer_free(struct trainer *l); /* NULL is fine */
 
 /* Before anything is added: extends this model, which must have a list of merges (convert_to_merges); it is borrowed
- * until trainer_free. With TRAIN_HF and TRAIN_ID, the model's ids decide ties. -1: out of memory. */
-int trainer_extend(struct trainer *l, const struct model *base, struct err *e);
+ * until trainer_free. With TRAIN_HF and TRAIN_ID, the model's ids decide ties. superwords: by tokens within
+ * superword_limits.h, without other limits, and not with a tie rule that compares bytes. -1: out of memory. */
+int trainer_extend(struct trainer *l, const struct model *base, bool superwords, struct err *e);
 
 /* The same as trainer_add for the ids that the model encodes a pretoken to. */
 int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e);

@@ -10,7 +10,11 @@ struct count_options {
     uint64_t memory;
     enum counts_order counts;
     bool raw;
-    struct rules_options rules; /* only with `counts` */
+    bool pairs;                 /* --pairs, or */
+    uint64_t min;               /* its argument */
+    const char *runs;           /* --runs: the live pairs; NULL: neither */
+    const char *cache;          /* the same: where ids are kept; NULL: nowhere */
+    struct rules_options rules; /* only with `counts`; only the model with pairs and runs */
     char **files;
     int n_files;
 };

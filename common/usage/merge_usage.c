@@ -187,9 +187,24 @@ static int check_parity(struct merge_options *o, struct err *e)
     return o->ratio_text ? read_ratios(o, e) : 0;
 }
 
+static int check_live(const struct merge_options *o, struct err *e)
+{
+    return o->sizes || o->init || o->extend || o->parity || o->stats || o->partial
+               ? err_set(e, EX_USAGE, "--live chooses pairs and learns nothing; use it with -o only")
+               : 0;
+}
+
 static int check(void *options, struct err *e)
 {
     struct merge_options *o = options;
+    if (o->live)
+        return check_live(o, e);
+    if (o->extend && o->init)
+        return err_set(e, EX_USAGE, "--init and --extend cannot be combined");
+    o->superwords = o->extend != NULL;
+    o->init = o->extend ? o->extend : o->init;
+    if (o->superwords && (o->parity || o->min_count || o->max_token_len || o->utf8_boundaries || o->veto.n))
+        return err_set(e, EX_USAGE, "--extend cannot be combined with --parity, --min-count or a limit of tokens");
     if (check_sizes(o, e) || check_veto(o, e))
         return -1;
     const struct model_format *f = o->format = model_format_at(o->format_number);
@@ -208,7 +223,7 @@ static int check(void *options, struct err *e)
     if (check_parity(o, e))
         return -1;
     if (!o->has_tie)
-        o->tie = o->init ? TRAIN_SMALLEST : o->parity ? TRAIN_GREATEST : TRAIN_HF;
+        o->tie = o->superwords ? TRAIN_HF : o->init ? TRAIN_SMALLEST : o->parity ? TRAIN_GREATEST : TRAIN_HF;
     return merge_each_output(o, not_stats, o, e);
 }
 
@@ -244,6 +259,12 @@ static int check_max_token_len(const char *word, void *options, struct err *e)
 {
     const struct merge_options *o = options;
     return o->max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length %s: must be at least 1", word);
+}
+
+static int check_budget(const char *word, void *options, struct err *e)
+{
+    const struct merge_options *o = options;
+    return o->live ? 0 : err_set(e, EX_USAGE, "--live %s: must be at least 1", word);
 }
 
 static int check_add_special(const char *token, void *options, struct err *e)
@@ -282,6 +303,14 @@ static const struct option_row rows[] = {
      "extend this model to N tokens: its ids, merges, pattern and special\n"
      "tokens stay, and the new ids follow its last",
      OPTION_TO(TEXT, struct merge_options, init)},
+    {0, "extend", "MODEL",
+     "extend MODEL to N tokens by superwords: FILEs are sums of runs, from\n"
+     "bpe-count -m MODEL --runs; see bpe-superwords(7)",
+     OPTION_TO(TEXT, struct merge_options, extend)},
+    {0, "live", "N",
+     "learn nothing: FILEs are sums from bpe-count --pairs; write the most\n"
+     "frequent pairs, up to a total count of N, for bpe-count --runs",
+     OPTION_TO(COUNT, struct merge_options, live), .check = check_budget},
     {0, "parity", NULL,
      "FILEs are the sums of several languages: at each step the one whose\n"
      "text has the most tokens chooses the pair",
@@ -313,6 +342,8 @@ static const struct option_row rows[] = {
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
     {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_LAST},
+    {'q', "quiet", NULL, "with --extend: do not say that another round can make more tokens",
+     OPTION_TO(FLAG, struct merge_options, quiet)},
     {0, "partial", NULL, "accept an incomplete sum", OPTION_TO(FLAG, struct merge_options, partial)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
@@ -337,7 +368,9 @@ const struct usage merge_usage = {
                 "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"
-                "[--stats=FILE] [FILE...]",
+                "[--stats=FILE] [FILE...]\n"
+                "bpe-merge -v N --extend=MODEL [-q] [OPTION]... [FILE...]\n"
+                "bpe-merge --live=N [-o PATH] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = rows,
     USAGE_FILES(struct merge_options, files, n_files),

@@ -21,11 +21,14 @@ struct merge_options {
     const char *sizes; /* as given; NULL: missing */
     struct merge_size size[MERGE_SIZES];
     size_t n_sizes;
-    bool has_form, partial;
+    bool has_form, partial, quiet;
     unsigned merges_as_strings; /* 0 or 1 */
     enum train_tie tie;
     bool has_tie;
-    const char *init; /* a model to extend; NULL: none */
+    const char *init;   /* a model to extend; NULL: none */
+    const char *extend; /* the same, given as --extend; it is also `init` */
+    bool superwords;    /* --extend: by superwords, from runs of its ids */
+    uint64_t live;      /* --live: choose pairs with this budget, instead of merging; 0: no */
     bool parity;
     struct option_placed dev; /* --parity: the FILEs after the first are development texts */
     const char *ratio_text, *alpha_text;

@@ -10,21 +10,22 @@ enum { MULTIPLE_MAX = 1 << 17 };
 /* Whether an option changes the model. */
 static bool has_change(const struct model_options *o)
 {
-    return o->has_vocab_size || o->has_prune || o->has_multiple || o->add_special.n || o->eos || o->pad;
+    return o->has_vocab_size || o->has_prune || o->has_multiple || o->add_special.n || o->eos || o->pad ||
+           o->has_superwords || o->drop_unused;
 }
 
 static int check_files(const struct model_options *o, struct err *e)
 {
     if (o->diff && o->n_files != 2)
         return err_set(e, EX_USAGE, "--diff compares two models: give both");
-    if (o->n_files > 1 + (o->diff || o->has_prune))
+    if (o->n_files > 1 + (o->diff || o->has_prune || o->drop_unused))
         return err_set(e, EX_USAGE, "give only one model%s; for GPT-2, name one of its two files or their directory",
-                       o->has_prune ? " and one sum" : "");
+                       o->has_prune || o->drop_unused ? " and one sum" : "");
     if (o->diff && fd_is_stdin(o->files[0]) && fd_is_stdin(o->files[1]))
         return err_set(e, EX_USAGE, "--diff: standard input cannot be both models; name a file for one of them");
-    if (o->has_prune && fd_is_stdin(o->files[0]) && (o->n_files == 1 || fd_is_stdin(o->files[1])))
-        return err_set(e, EX_USAGE,
-                       "--prune: standard input cannot be both the model and the sum; name a file for one");
+    if ((o->has_prune || o->drop_unused) && fd_is_stdin(o->files[0]) && (o->n_files == 1 || fd_is_stdin(o->files[1])))
+        return err_set(e, EX_USAGE, "--%s: standard input cannot be both the model and the sum; name a file for one",
+                       o->has_prune ? "prune" : "drop-unused");
     return 0;
 }
 
@@ -44,6 +45,8 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
     if (o->has_vocab_size && o->has_prune)
         return err_set(e, EX_USAGE, "-v and --prune both remove tokens: give only one of them");
+    if (o->drop_unused && o->has_prune)
+        return err_set(e, EX_USAGE, "--prune and --drop-unused both remove tokens: give only one of them");
     if (o->partial && !o->has_prune)
         return err_set(e, EX_USAGE, "--partial is for the sum of --prune");
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
@@ -66,6 +69,8 @@ static int check_add_special(const char *token, void *options, struct err *e)
     return 0;
 }
 
+static const char *const superword_texts[] = {"documents", "lines", NULL};
+
 static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
     {0, "diff", NULL, "show how two models differ, one difference per line",
@@ -76,6 +81,8 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct model_options, vocab_size), OPTION_GIVEN(struct model_options, has_vocab_size)},
     {0, "prune", "N", "remove the N tokens that the text of SUM (from bpe-sum) needs least",
      OPTION_TO(COUNT, struct model_options, prune), OPTION_GIVEN(struct model_options, has_prune)},
+    {0, "drop-unused", NULL, "remove the merges that never apply in the text of SUM, and their tokens",
+     OPTION_TO(FLAG, struct model_options, drop_unused)},
     {0, "partial", NULL, "with --prune: accept an incomplete sum", OPTION_TO(FLAG, struct model_options, partial)},
     {0, "add-special", "TOKEN", "add a special token, with the next id; repeat for several",
      OPTION_TO(TEXTS, struct model_options, add_special), .check = check_add_special},
@@ -84,6 +91,11 @@ static const struct option_row rows[] = {
      .check = check_multiple},
     {0, "set-eos", "TOKEN", "name the special token that ends a text", OPTION_TO(TEXT, struct model_options, eos)},
     {0, "set-pad", "TOKEN", "name the special token for padding", OPTION_TO(TEXT, struct model_options, pad)},
+    {0, "superwords", "TEXT",
+     "split text as SuperBPE does for its second stage, so that words join:\n"
+     "documents (default) or lines, each apart; see bpe-superwords(7)",
+     OPTION_TO(CHOICE, struct model_options, superwords), .if_none = "documents", .words = superword_texts,
+     OPTION_GIVEN(struct model_options, has_superwords)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
      "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
@@ -106,9 +118,11 @@ static const struct option_row rows[] = {
 const struct usage model_usage = {
     .name = "bpe-model",
     .synopsis = "[--info] [-v N] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
-                "[--set-eos=TOKEN] [--set-pad=TOKEN] [-f json|gpt2|tiktoken|hf-dir|merges]\n"
+                "[--set-eos=TOKEN] [--set-pad=TOKEN] [--superwords[=documents|lines]]\n"
+                "[-f json|gpt2|tiktoken|hf-dir|merges]\n"
                 "[--merges=array|string] [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
                 "bpe-model --prune=N [--partial] [OPTION]... MODEL [SUM]\n"
+                "bpe-model --drop-unused [OPTION]... MODEL [SUM]\n"
                 "bpe-model --diff MODEL MODEL",
     .about = "Reads a model, and writes it in another format, or changed, or describes it. MODEL is a\n"
              "tokenizer.json, .tiktoken file or tokenizer.model (default standard input), or a directory with\n"

@@ -11,6 +11,9 @@ struct model_options {
     bool has_vocab_size, has_prune, has_multiple, partial;
     struct option_texts add_special;
     const char *eos, *pad;
+    unsigned superwords; /* 1: lines */
+    bool has_superwords;
+    bool drop_unused;
     unsigned merges_as_strings; /* 0 or 1 */
     unsigned format_number;     /* of model_format_names */
     const struct model_format *format;

@@ -94,21 +94,37 @@ const unsigned char *coverage_only_run(const struct coverage *c)
     return HASH_COUNT(c->runs) == 1 ? c->runs->id : NULL;
 }
 
-int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e)
+/* The difference between these rules and the earlier ones, or NULL. */
+static const char *difference(const struct coverage *c, const struct rules *before, struct rules *now, bool promised)
+{
+    struct rules was = *before;
+    if (promised || !c->counted)
+        was.superwords = now->superwords;
+    const char *what = rules_difference(&was, now);
+    const bool only_superwords = !str_equal(before->superwords, now->superwords);
+    return what ? what : only_superwords ? NULL : "an extension of the rules differs";
+}
+
+int coverage_check_rules(struct coverage *c, struct str encoded, bool promised, const char *stream, struct err *e)
 {
     struct str have = buf_str(&c->rules);
-    struct rules before = {0}, now;
-    if (have.len && str_equal(have, encoded))
-        return 0;
-    if (rules_get(&now, encoded, e))
-        return -1;
-    int rc = have.len ? rules_get(&before, have, e) : buf_put(&c->rules, encoded.p, encoded.len, e);
-    const char *difference = rules_difference(&before, &now);
-    if (rc == 0 && have.len)
-        rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
-                    "%s made with other rules than the earlier ones (%s); they cannot be %s",
-                    c->tokens ? "ids" : "counts", difference ? difference : "an extension of the rules differs",
-                    c->tokens ? "in one directory" : "added up");
+    struct rules before = {0}, now = {0};
+    const bool first = !have.len;
+    int rc = 0;
+    if (first || !str_equal(have, encoded)) {
+        if (rules_get(&now, encoded, e) || (!first && rules_get(&before, have, e)))
+            rc = -1;
+        const char *what = rc || first ? NULL : difference(c, &before, &now, promised);
+        if (what)
+            rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
+                        "%s made with other rules than the earlier ones (%s); they cannot be %s",
+                        c->tokens ? "ids" : "counts", what, c->tokens ? "in one directory" : "added up");
+        if (!rc && (first || !promised)) {
+            c->rules.len = 0;
+            rc = buf_put(&c->rules, encoded.p, encoded.len, e);
+        }
+    }
+    c->counted |= !promised;
     rules_free(&before);
     rules_free(&now);
     return rc;
@@ -153,7 +169,7 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
 {
     struct cursor in = cursor_over(r->promise.whole.p, r->promise.whole.len);
     struct promise_head head;
-    if (promise_get_head(&head, &in, e) || coverage_check_rules(c, head.rules, stream, e))
+    if (promise_get_head(&head, &in, e) || coverage_check_rules(c, head.rules, true, stream, e))
         return -1;
     if (head.n_sources < r->n_source)
         return err_set(e, EX_DATAERR, "counts of an input that the run's promise does not list");

@@ -19,6 +19,7 @@ struct coverage_run;
 
 struct coverage {
     struct buf rules;          /* encoded; the same for everything that is added up; empty: none seen yet */
+    bool counted;              /* they are those of counts, and not only of a promise, which has no `superwords` */
     struct coverage_run *runs; /* hash table by id */
     uint64_t covered;          /* bytes; compressed bytes for compressed files by reference */
     uint64_t text;             /* bytes of text in everything that commits cover */
@@ -35,8 +36,9 @@ int coverage_see(struct coverage *c, const unsigned char *run, struct err *e);
 size_t coverage_n_runs(const struct coverage *c);
 const unsigned char *coverage_only_run(const struct coverage *c); /* NULL if there are several or none */
 
-/* Checks that these rules equal all earlier ones. -1 with EX_DATAERR, naming the stream, if not. */
-int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e);
+/* Checks that these rules equal all earlier ones. promised: they are those of a promise or of a chunk, which says
+ * nothing about what is counted (struct rules: superwords). -1 with EX_DATAERR, naming the stream, if not. */
+int coverage_check_rules(struct coverage *c, struct str encoded, bool promised, const char *stream, struct err *e);
 
 /* Checks that the weights of the runs of a commit equal those of what is covered. -1 with EX_DATAERR. */
 int coverage_check_weights(const struct coverage *c, const struct commit *k, struct err *e);

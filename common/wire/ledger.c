@@ -181,7 +181,7 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     enum overlap o = OVERLAP_ALL;
     if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
         return err_set(e, EX_DATAERR, "a batch whose records do not match its end (commit or summary)");
-    if (commit_weigh(&b->commit, b->weight, e) || coverage_check_rules(&l->coverage, k->rules, stream, e) ||
+    if (commit_weigh(&b->commit, b->weight, e) || coverage_check_rules(&l->coverage, k->rules, false, stream, e) ||
         coverage_check_weights(&l->coverage, k, e) || coverage_overlap(&l->coverage, k, &o, e))
         return -1;
     if (o == OVERLAP_NONE && take_batch(l, b, e))

@@ -49,14 +49,15 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id"               /* extensions of a reading: the field named by --id; */
-#define COUNTS "counts"       /* its lines are counts, made elsewhere; */
-#define WEIGHT "weight"       /* the weight of its counts */
-#define ADDED "added"         /* extensions of rules: the flags of the special tokens, a byte each; */
-#define PREFIX "prefix"       /* the prefix; */
-#define NORMALIZE "normalize" /* the normalizer's name; */
-#define SPLIT "split"         /* how each regex splits, a byte each; */
-#define SPACES "metaspace"    /* U+2581 is a space */
+#define ID "id"                 /* extensions of a reading: the field named by --id; */
+#define COUNTS "counts"         /* its lines are counts, made elsewhere; */
+#define WEIGHT "weight"         /* the weight of its counts */
+#define ADDED "added"           /* extensions of rules: the flags of the special tokens, a byte each; */
+#define PREFIX "prefix"         /* the prefix; */
+#define NORMALIZE "normalize"   /* the normalizer's name; */
+#define SPLIT "split"           /* how each regex splits, a byte each; */
+#define SPACES "metaspace"      /* U+2581 is a space; */
+#define SUPERWORDS "superwords" /* what was counted are ids */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -166,7 +167,8 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
         (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)) ||
         (r->normalizer && payload_put_extension(out, NORMALIZE, true, str_of(normalizer_names[r->normalizer]), e)) ||
         (r->split.len && payload_put_extension(out, SPLIT, true, r->split, e)) ||
-        (r->metaspace.on && put_metaspace(out, &r->metaspace, e)))
+        (r->metaspace.on && put_metaspace(out, &r->metaspace, e)) ||
+        (r->superwords.len && payload_put_extension(out, SUPERWORDS, true, r->superwords, e)))
         return -1;
     return 0;
 }
@@ -199,12 +201,9 @@ static int get_split(struct rules *r, struct str split, struct err *e)
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
-    enum { FLAGS, FRONT, NORMAL, HOW, META, N };
-    struct extension x[N] = {[FLAGS] = {.name = ADDED},
-                             [FRONT] = {.name = PREFIX},
-                             [NORMAL] = {.name = NORMALIZE},
-                             [HOW] = {.name = SPLIT},
-                             [META] = {.name = SPACES}};
+    enum { FLAGS, FRONT, NORMAL, HOW, META, SUPER, N };
+    struct extension x[N] = {[FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}, [NORMAL] = {.name = NORMALIZE},
+                             [HOW] = {.name = SPLIT},   [META] = {.name = SPACES},  [SUPER] = {.name = SUPERWORDS}};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
@@ -215,6 +214,7 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
                            get_normalizer(r, x[NORMAL].value, e) || get_split(r, x[HOW].value, e) ||
                            get_metaspace(r, x[META].value, e);
     r->prefix = x[FRONT].value;
+    r->superwords = x[SUPER].value;
     if (rc)
         rules_free(r);
     return rc ? -1 : 0;

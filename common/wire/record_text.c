@@ -8,6 +8,7 @@
 #include "wire/failure.h"
 #include "wire/fragments.h"
 #include "wire/payload.h"
+#include "wire/superword_round.h"
 
 #include <string.h>
 
@@ -101,6 +102,17 @@ static int put_metaspace(struct buf *out, const struct metaspace *m, struct err 
                       m->cut ? ",cut" : "");
 }
 
+static int put_superwords(struct buf *out, struct str encoded, struct err *e)
+{
+    struct superword_round r;
+    if (superword_round_get(&r, encoded, e) || buf_printf(out, e, " superwords=%s", superword_words_names[r.words]) ||
+        put_number(out, "width", r.width, e) || buf_printf(out, e, " model=%016llx", (unsigned long long)r.model) ||
+        (r.floor && put_number(out, "floor", r.floor, e)) ||
+        (r.live && buf_printf(out, e, " live=%016llx", (unsigned long long)r.live)))
+        return -1;
+    return 0;
+}
+
 int record_text_rules(struct buf *out, struct str wire, struct err *e)
 {
     struct rules r;
@@ -117,6 +129,8 @@ int record_text_rules(struct buf *out, struct str wire, struct err *e)
         rc = buf_printf(out, e, " normalize=%s", normalizer_names[r.normalizer]);
     if (rc == 0 && r.metaspace.on)
         rc = put_metaspace(out, &r.metaspace, e);
+    if (rc == 0 && r.superwords.len)
+        rc = put_superwords(out, r.superwords, e);
     rules_free(&r);
     return rc;
 }

@@ -26,7 +26,7 @@ static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 static int put_chunk(struct coverage *coverage, const struct record *rec, struct err *e)
 {
     struct chunk c;
-    if (chunk_get(&c, rec, e) || coverage_check_rules(coverage, c.rules, "fuzz", e))
+    if (chunk_get(&c, rec, e) || coverage_check_rules(coverage, c.rules, true, "fuzz", e))
         return -1;
     struct commit_range range = {c.source, c.offset, c.offset + c.text.len};
     return range.begin == range.end ? 0 : coverage_enter_range(coverage, c.run, &range, 0, e);

@@ -26,6 +26,7 @@ LAYERS = {
     "count": ["wire"],
     "train": ["model"],
     "encode": ["chunk", "model"],
+    "superwords": ["count", "encode", "train"],
     "library": ["encode"],
     "shard/store": ["wire"],
     "shard/format": ["wire"],

@@ -530,7 +530,7 @@ static long extend(const struct random_base *b, uint64_t start, enum train_tie t
     size_t n = 0;
     struct train_opts o = {.tie = tie, .vocab_size = b->m.n_ids + 20, .window = window};
     struct trainer *l = trainer_new(&e);
-    int rc = trainer_extend(l, &b->m, &e);
+    int rc = trainer_extend(l, &b->m, false, &e);
     random_state = start;
     o.min_frequency = rnd(4) ? 0 : 3;
     o.max_token_len = rnd(4) ? 0 : 5;

@@ -66,7 +66,7 @@ static int read_entry(struct token_store *s, const struct journal_entry *x, stru
     s->ledger.coverage.tokens = true;
     s->skipped = x->skipped;
     s->state.len = 0;
-    if ((x->rules.len && coverage_check_rules(c, x->rules, s->journal.path, e)) ||
+    if ((x->rules.len && coverage_check_rules(c, x->rules, false, s->journal.path, e)) ||
         (x->encoding.len && token_store_check_encoding(s, x->encoding, (unsigned)x->width, e)) ||
         token_store_learn_sources(s, x->sources, e) || coverage_note_skipped(c, &run, e) ||
         read_segments(s, x->segments, e) || read_pieces(s, x->pieces, e) || take_until(s, x->source, x->offset, e) ||

@@ -1,0 +1,104 @@
+/* live_pairs.c - see live_pairs.h. */
+#include "superwords/live_pairs.h"
+
+#include "base/sys/bytes.h"
+#include "base/sys/hash.h"
+#include "encode/ids.h"
+#include "wire/sum_reader.h"
+
+#include <stdlib.h>
+
+/* The pairs as they are read. */
+struct reading_pairs {
+    uint64_t *key; /* owned */
+    size_t n, cap;
+    uint64_t width;            /* of the first pair's ids; 0: none yet */
+    const struct model *model; /* borrowed; NULL: none */
+    uint64_t tokens, bytes;
+    uint64_t hash; /* sum of the pairs' hashes, so that their order does not matter */
+};
+
+/* Adds the tokens of a single id, and their bytes. */
+static void add_single(struct reading_pairs *r, const struct pretoken *w)
+{
+    const uint32_t id = ids_get(w->p, w->len == 5);
+    r->tokens += w->count;
+    if (r->model && id < r->model->n_ids)
+        r->bytes += w->count * r->model->token[id].len;
+}
+
+static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+{
+    struct reading_pairs *r = ctx;
+    if (array_grow(&r->key, &r->cap, r->n + n, sizeof *r->key, "the live pairs", e))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (w[i].len % 2) {
+            add_single(r, &w[i]);
+            continue;
+        }
+        r->width = r->width ? r->width : w[i].len / 2;
+        if (w[i].len != 2 * r->width || (r->width != 2 && r->width != 4))
+            return err_set(e, EX_DATAERR, "not a list of live pairs; make one with bpe-merge --live");
+        r->hash += hash_bytes(w[i].p, w[i].len, w[i].count);
+        r->key[r->n++] = live_pairs_key(ids_get(w[i].p, r->width == 4), ids_get(w[i].p + r->width, r->width == 4));
+    }
+    return 0;
+}
+
+static int make_table(struct live_pairs *l, const struct reading_pairs *r, struct err *e)
+{
+    enum { SPARSE = 5 }; /* 2^5 bits a pair */
+    unsigned bits = 4;
+    while (((size_t)1 << bits) < 2 * r->n)
+        bits++;
+    l->shift = 64 - bits;
+    l->maybe_shift = l->shift - SPARSE;
+    l->slot = calloc((size_t)1 << bits, sizeof *l->slot);
+    l->maybe = calloc(((size_t)1 << (bits + SPARSE)) / 64, sizeof *l->maybe);
+    if (!l->slot || !l->maybe)
+        return err_mem(e, "the live pairs", sizeof *l->slot << bits);
+    for (size_t i = 0; i < r->n; i++) {
+        const uint64_t hash = r->key[i] * LIVE_MULTIPLIER;
+        size_t at = hash >> l->shift;
+        const size_t bit = hash >> l->maybe_shift;
+        while (l->slot[at])
+            at = (at + 1) & (((size_t)1 << bits) - 1);
+        l->slot[at] = r->key[i];
+        l->maybe[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+    l->n = r->n;
+    return 0;
+}
+
+int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, struct err *e)
+{
+    struct reading_pairs r = {.model = m};
+    struct sum_reader sum;
+    struct rules rules = {0};
+    char *file = (char *)(uintptr_t)path;
+    *l = (struct live_pairs){0};
+    sum_reader_init(&sum, take, &r);
+    int rc = sum_reader_read(&sum, &file, 1, false, &rules, e);
+    if (!rc && (!rules.superwords.len || superword_round_get(&l->round, rules.superwords, e) ||
+                l->round.words != SUPERWORDS_LIVE || (r.n && r.width != l->round.width)))
+        rc = err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "not a list of live pairs; make one with bpe-merge --live");
+    if (!rc)
+        rc = make_table(l, &r, e);
+    l->tokens = r.tokens;
+    l->bytes = r.bytes;
+    l->round.live = r.hash + l->round.floor * LIVE_MULTIPLIER;
+    rules_free(&rules);
+    sum_reader_free(&sum);
+    free(r.key);
+    if (rc)
+        live_pairs_free(l);
+    return rc ? -1 : 0;
+}
+
+void live_pairs_free(struct live_pairs *l)
+{
+    free(l->slot);
+    free(l->maybe);
+    *l = (struct live_pairs){0};
+}

@@ -1,0 +1,44 @@
+/* superword_round.h - counts of ids instead of pretokens: what they are, and by which model. A round of training on
+ * superwords counts with them (superwords/id_counter.h), and they are in the rules of such counts, so that those of
+ * different rounds are never added up (struct rules: superwords).
+ *
+ * The "pretokens" of these counts are ids, each of `width` bytes, little-endian. A single id is followed by one byte 0,
+ * so only its length is odd. The single id SUPERWORDS_SLACK, all ones in any width, is none: its count is how often any
+ * pair may have occurred without being counted.
+ */
+#ifndef BPE_WIRE_SUPERWORD_ROUND_H
+#define BPE_WIRE_SUPERWORD_ROUND_H
+
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+
+#include <stdint.h>
+
+#define SUPERWORDS_SLACK UINT32_MAX
+
+enum superword_words {
+    SUPERWORDS_PAIRS, /* pairs of adjacent tokens, and single tokens */
+    SUPERWORDS_RUNS,  /* runs of tokens between pairs that are not live, and single tokens */
+    SUPERWORDS_LIVE,  /* the live pairs, and single tokens, with their counts */
+    SUPERWORDS_N,
+};
+
+struct superword_round {
+    enum superword_words words;
+    uint64_t width; /* 2 or 4 */
+    uint64_t model; /* superwords_model_hash */
+    uint64_t floor; /* of runs and of live pairs: all pairs that may occur as often are live, > 0; else 0 */
+    uint64_t live;  /* of runs: the hash of the live pairs; else 0 */
+};
+
+/* The names of the words in records and messages. */
+extern const char *const superword_words_names[SUPERWORDS_N];
+
+/* Appends the encoded value. */
+int superword_round_put(struct buf *out, const struct superword_round *r, struct err *e);
+
+/* Reads it. -1 with EX_DATAERR: it is damaged. */
+int superword_round_get(struct superword_round *r, struct str encoded, struct err *e);
+
+#endif
