@@ -89,14 +89,14 @@ static int train(struct job *j, struct err *e)
     if (status == 0)
         status = work_sum(w, e);
     if (status == 0)
-        status = work_merge(w, &of_train[1].words, e);
+        status = work_merge(w, &(struct work_learner){0}, &of_train[1].words, e);
     tasks_close(&self.tasks);
     return status;
 }
 
 static int check_train(struct err *e)
 {
-    if (!self.merge.sizes)
+    if (!self.merge.sizes && !self.merge.live)
         return err_set(e, EX_USAGE, "missing -v N (vocabulary size); see --help");
     if (command_check(&of_train[0], NULL, 0, e) || command_check(&of_train[1], NULL, 0, e))
         return -1;

@@ -14,7 +14,10 @@
 static struct plan {
     struct command_options common;
     const char *dir, *tasks;
-    uint64_t max; /* 0: not given */
+    uint64_t max;     /* 0: not given */
+    bool pairs;       /* --pairs, */
+    uint64_t min;     /* its argument, */
+    const char *runs; /* or --runs: count ids; NULL: no */
     struct chunk_options chunk;
     struct encode_options encode;
     char **files;
@@ -38,9 +41,27 @@ static int check_tasks(struct err *e)
     return self.max ? 0 : err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MAX);
 }
 
+static bool counts_ids(void)
+{
+    return self.pairs || self.runs;
+}
+
+/* Checks the options for counting ids. */
+static int check_ids(struct err *e)
+{
+    const char *name = self.pairs ? "--pairs" : "--runs", *word = model_words_first_of_encode(&encode->words);
+    if (self.pairs && self.runs)
+        return err_set(e, EX_USAGE, "--pairs and --runs cannot be combined");
+    if (!self.encode.model)
+        return err_set(e, EX_USAGE, "%s: missing -m MODEL, by which the text is encoded", name);
+    return word ? err_set(e, EX_USAGE, "%.*s and %s cannot be combined", (int)strcspn(word, "="), word, name) : 0;
+}
+
 /* Refuses options of bpe-encode without a model. */
 static int check_words(struct err *e)
 {
+    if (counts_ids())
+        return check_ids(e);
     const char *word = self.encode.model ? NULL : model_words_first_of_encode(&encode->words);
     if (word)
         return err_set(e, EX_USAGE, "%.*s is for encoding; give -m MODEL", (int)strcspn(word, "="), word);
@@ -74,7 +95,14 @@ static int check(struct err *e)
 
 static int put_words(struct work *w, struct err *e)
 {
-    w->encodes = self.encode.model != NULL;
+    w->encodes = self.encode.model && !counts_ids();
+    if (counts_ids())
+        return model_words_chunk(&w->chunk, &chunk->words, false, e) || option_words_add(&w->worker, e, "bpe-count") ||
+                       option_words_add(&w->worker, e, "--model=%s", self.encode.model) ||
+                       (self.runs ? option_words_add(&w->worker, e, "--runs=%s", self.runs)
+                                  : option_words_add(&w->worker, e, "--pairs=%llu", (unsigned long long)self.min))
+                   ? -1
+                   : 0;
     return model_words_chunk(&w->chunk, &chunk->words, w->encodes && self.encode.special == SPECIAL_TEXT, e) ||
                    option_words_add(&w->worker, e, w->encodes ? "bpe-encode" : "bpe-count") ||
                    (w->encodes && model_words_encode(&w->worker, &encode->words, e))
@@ -87,7 +115,7 @@ static int try_worker(const struct work *w, struct err *e)
 {
     struct command_line l = {0};
     const struct job_start how = {.in = -1, .out = -1};
-    int rc = command_line_options(&l, &w->worker, e) || command_line_add(&l, e, "--format=raw") ||
+    int rc = command_line_options(&l, &w->worker, e) || (w->encodes && command_line_add(&l, e, "--format=raw")) ||
                      command_line_start(w->job, &how, &l, e)
                  ? -1
                  : 0;
@@ -116,7 +144,7 @@ static int plan(struct work *w, struct err *e)
     int status = 0;
     if (put_words(w, e) || work_open(w, e))
         return -1;
-    if (w->encodes)
+    if (w->encodes || counts_ids())
         status = try_worker(w, e);
     if (status)
         return status;
@@ -148,6 +176,9 @@ static const struct option_row rows[] = {
     {'o', "output", "DIR", "directory for the work", OPTION_TO(TEXT, struct plan, dir)},
     {0, "tasks", "N", "make at most N tasks, up to 20000 (default: one per core, each at most\n512 MiB)",
      OPTION_TO(TEXT, struct plan, tasks)},
+    {0, "pairs", "MIN", "with -m MODEL: count pairs of its tokens, for superwords: see bpe-count",
+     OPTION_TO(COUNT, struct plan, min), .if_none = "1", OPTION_GIVEN(struct plan, pairs)},
+    {0, "runs", "LIVE", "with -m MODEL: count runs of its tokens", OPTION_TO(TEXT, struct plan, runs)},
     COMMAND_WEIGHT(struct plan, common),
     COMMAND_PARQUET(struct plan, common),
     MONITORING_OPTION(struct plan, common.monitor),
@@ -161,7 +192,8 @@ static const struct option_row rows[] = {
 
 static const struct command command = {
     .name = "bpe tasks",
-    .usage = "usage: bpe tasks plan -o DIR [-m MODEL] [--tasks=N] [--parquet[=COLUMN]] [OPTION]... FILE...\n"
+    .usage = "usage: bpe tasks plan -o DIR [-m MODEL [--pairs|--runs=LIVE]] [--tasks=N] [--parquet[=COLUMN]]\n"
+             "                      [OPTION]... FILE...\n"
              "Divides the work of bpe train, or with -m MODEL of bpe shard, into numbered tasks in DIR, which all\n"
              "machines share; prints how many there are.\n",
     .options = rows,

@@ -27,8 +27,13 @@ static struct command_program programs[] = {
 };
 static struct command_program *const chunk = &programs[0], *const sum = &programs[1], *const merge = &programs[2];
 
-static struct train self = {
-    .chunk_words = &programs[0].words, .sum_words = &programs[1].words, .merge_words = &programs[2].words};
+static char *count[] = {"bpe-count"};
+static struct option_words worker = {.at = count, .n = 1};
+
+static struct train self = {.chunk_words = &programs[0].words,
+                            .sum_words = &programs[1].words,
+                            .merge_words = &programs[2].words,
+                            .worker = &worker};
 
 static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
@@ -76,11 +81,7 @@ static int run(struct job *j, struct err *e)
         return -1;
     if (!listed && !self.chunk.has_status && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
-    if (self.keep)
-        return train_keep(&self, j, e);
-    if (self.common.parquet)
-        return train_parquet(&self, j, e);
-    return self.fan_out == FAN_OUT_XARGS && !self.common.via ? train_xargs(&self, j, e) : train_line(&self, j, e);
+    return self.super.n ? train_super(&self, j, e) : train_run(&self, j, e);
 }
 
 static int check(struct err *e)
@@ -98,13 +99,23 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
+    if (self.merge.live && !self.super.n)
+        return err_set(e, EX_USAGE, "--live is for --super");
+    self.live = self.merge.live;
+    self.merge.live = 0;
     if (model_words_init(&self.merge, c, self.chunk_words, e))
         return -1;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
-        command_check(merge, NULL, 0, e) || merge_each_output(&self.merge, check_output, NULL, e))
+        command_check(merge, NULL, 0, e) || (self.super.n && train_super_check(&self, e)) ||
+        merge_each_output(&self.merge, check_output, NULL, e))
         return -1;
     return 0;
+}
+
+static int check_super(const char *text, void *options, struct err *e)
+{
+    return train_super_read(text, &((struct train *)options)->super, e);
 }
 
 static const struct option_row rows[] = {
@@ -114,6 +125,11 @@ static const struct option_row rows[] = {
      "xargs, parallel (GNU parallel), or none: one process",
      OPTION_TO(CHOICE, struct train, fan_out), .words = fan_outs},
     COMMAND_VIA(struct train, common),
+    {0, "super", "T[,...]",
+     "superwords: learn words up to T tokens, then tokens across spaces, up\n"
+     "to -v. T,lines: none across lines; T,drop: without merges that do not\n"
+     "apply then; several T: a model for each, with %t in the PATH of -o",
+     OPTION_TO(TEXT, struct train, super_text), .check = check_super},
     {0, "keep", "DIR", "keep the counts in DIR: after a failure, the same command counts the rest",
      OPTION_TO(TEXT, struct train, keep)},
     COMMAND_WEIGHT(struct train, common),
@@ -127,6 +143,8 @@ static const struct option_row rows[] = {
      "--model: bpe train learns a new model; to extend one, see --init; for its pattern and special tokens only, use "
      "bpe-chunk -m MODEL in a pipeline of your own",
      .kind = OPTION_REFUSED},
+    {0, "extend", "MODEL", "--extend: leave it out; --super drives the rounds, and --init gives the first stage",
+     .kind = OPTION_REFUSED},
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,
     {0},
@@ -135,8 +153,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe train",
     .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
-             "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
-             "                 [OPTION]... [[--weight=WEIGHT] FILE]...\n"
+             "                 [--super=T[,...]] [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS]\n"
+             "                 [--monitor[=SECONDS]] [OPTION]... [[--weight=WEIGHT] FILE]...\n"
              "Trains a tokenizer on FILEs (standard input if none, or -) and writes it to standard output, or with\n"
              "-o to PATH, which appears when complete.\n",
     .options = rows,

@@ -59,7 +59,7 @@ static int keep(const struct train *t, struct work *w, struct err *e)
     if (status == 0)
         status = work_sum(w, e);
     if (status == 0)
-        status = work_merge(w, t->merge_words, e);
+        status = work_merge(w, &t->learner, t->merge_words, e);
     return status;
 }
 
@@ -70,13 +70,22 @@ int train_keep(struct train *t, struct job *j, struct err *e)
                      .user = "--keep",
                      .chunk = *t->chunk_words,
                      .sum = *t->sum_words,
+                     .worker = *t->worker,
                      .options = &t->common,
                      .files = t->files,
                      .n_files = t->n_files,
                      .jobs = t->common.jobs,
                      .progress = t->common.progress};
-    int status = option_words_add(&w.worker, e, "bpe-count") ? -1 : keep(t, &w, e);
-    option_words_free(&w.worker);
+    int status = keep(t, &w, e);
     work_close(&w);
     return status;
+}
+
+int train_run(struct train *t, struct job *j, struct err *e)
+{
+    if (t->keep)
+        return train_keep(t, j, e);
+    if (t->common.parquet)
+        return train_parquet(t, j, e);
+    return t->fan_out == FAN_OUT_XARGS && !t->common.via ? train_xargs(t, j, e) : train_line(t, j, e);
 }

@@ -38,7 +38,7 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
     const struct job_start sum = {.in = in, .out = ends[1], .stage = STAGE_SUM};
     const struct job_start merge = {.in = ends[0], .out = 1, .stage = STAGE_MERGE};
     int rc = command_start(j, &sum, "bpe-sum", t->sum_words, NULL, 0, e) ||
-                     command_start(j, &merge, "bpe-merge", t->merge_words, NULL, 0, e)
+                     work_start_learner(j, &merge, &t->learner, t->merge_words, (char[]){"-"}, e)
                  ? -1
                  : 0;
     if (hold && rc == 0) {
@@ -64,19 +64,21 @@ static int start_tool(const struct train *t, struct job *j, int in, int out, str
 {
     char jobs[32];
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
+    struct command_line l = {0};
     /* A larger block than the default is faster. */
-    const char *const parallel[] = {"parallel", "--will-cite", "--pipe",    "--block", "8M",
-                                    "-j",       jobs,          "bpe-count", NULL};
-    const char *const xargs[] = {"xargs", "-0", "-n", "1", "-P", jobs, "bpe-count", NULL};
-    const char *const *argv = t->fan_out == FAN_OUT_XARGS ? xargs : parallel;
-    return start_foreign(j, argv, argv[0], in, out, e);
+    int rc = t->fan_out == FAN_OUT_XARGS
+                 ? command_line_add(&l, e, "xargs", "-0", "-n", "1", "-P", jobs)
+                 : command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-q", "-j", jobs);
+    rc = rc || command_line_options(&l, t->worker, e) || start_foreign(j, l.words, l.words[0], in, out, e) ? -1 : 0;
+    command_line_free(&l);
+    return rc;
 }
 
 int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e)
 {
     struct command_line l = {0};
     char *script = NULL;
-    int rc = command_line_via(&l, t->common.via, &script, e) || command_line_add(&l, e, "bpe-count") ||
+    int rc = command_line_via(&l, t->common.via, &script, e) || command_line_options(&l, t->worker, e) ||
                      start_foreign(j, l.words, "--via", in, out, e)
                  ? -1
                  : 0;
@@ -96,7 +98,8 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
              : foreign     ? start_tool(t, j, records[0], counts[1], e)
-                       : stage_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
+                           : stage_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, t->worker, records[0],
+                                          counts[1], e);
     rc = rc || train_start_rest(t, j, counts[0], NULL, e);
     job_close_both(records);
     job_close_both(counts);

@@ -26,7 +26,8 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t
     int rc = stage_parquet(j, group, NULL, &t->common, t->chunk_words, weight, part, files_of(files), (int)files->n,
                            records[1], e);
     if (rc == 0)
-        rc = t->common.via ? train_start_via(t, j, records[0], out, e) : stage_counts(j, group, 1, records[0], out, e);
+        rc = t->common.via ? train_start_via(t, j, records[0], out, e)
+                           : stage_counts(j, group, 1, t->worker, records[0], out, e);
     job_close_both(records);
     return rc;
 }
@@ -39,7 +40,7 @@ static int start_other(const struct train *t, struct job *j, const struct comman
         return -1;
     int rc = stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, &t->common,
                          files_of(files), (int)files->n, e) ||
-                     stage_counts(j, 0, t->common.jobs, records[0], out, e)
+                     stage_counts(j, 0, t->common.jobs, t->worker, records[0], out, e)
                  ? -1
                  : 0;
     job_close_both(records);

@@ -201,7 +201,8 @@ static bool is_remote(const char *name)
 
 bool resume_may_be_read_again(const char *name)
 {
-    return *name && strcmp(name, "-") != 0 && strncmp(name, "/dev/", 5) != 0 && strncmp(name, "/proc/", 6) != 0;
+    const bool device = strncmp(name, "/dev/", 5) == 0 && strncmp(name, "/dev/shm/", 9) != 0;
+    return *name && strcmp(name, "-") != 0 && !device && strncmp(name, "/proc/", 6) != 0;
 }
 
 /* 1: a regular file; 0: something else; -1: not readable. */

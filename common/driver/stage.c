@@ -37,13 +37,14 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
     return rc;
 }
 
-int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e)
+int stage_counts(struct job *j, int group, uint64_t n, const struct option_words *worker, int in, int out,
+                 struct err *e)
 {
-    const char *const argv[] = {"bpe-count", NULL};
-    for (uint64_t i = 0; i < n; i++) {
-        if (!job_start(j, &(struct job_start){.argv = argv, .in = in, .out = out, .stage = STAGE_COUNT, .group = group},
-                       e))
-            return -1;
-    }
-    return 0;
+    struct command_line l = {0};
+    const struct job_start how = {.in = in, .out = out, .stage = STAGE_COUNT, .group = group};
+    int rc = command_line_options(&l, worker, e);
+    for (uint64_t i = 0; i < n && !rc; i++)
+        rc = command_line_start(j, &how, &l, e);
+    command_line_free(&l);
+    return rc ? -1 : 0;
 }

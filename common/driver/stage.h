@@ -24,7 +24,8 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
                   const struct option_words *chunk, const char *weight, const char *part, char **files, int n, int out,
                   struct err *e);
 
-/* Starts n processes that count records from `in`. */
-int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);
+/* Starts n workers, with this command line (bpe-count and its options), that count records from `in`. */
+int stage_counts(struct job *j, int group, uint64_t n, const struct option_words *worker, int in, int out,
+                 struct err *e);
 
 #endif

@@ -68,18 +68,14 @@ void work_close(struct work *w)
 static const char *const model_files[] = {
     "", ".json", "/tokenizer.json", "/vocab.json", "/merges.txt", "/encoder.json", "/vocab.bpe", NULL};
 
-/* Calls `each` for all of them; does nothing if the work has no model. */
-static int each_model_file(const struct work *w, int (*each)(void *ctx, const char *name, struct err *e), void *ctx,
-                           struct err *e)
+typedef int each_file(void *ctx, const char *name, struct err *e);
+
+/* Calls `each` for all files that a model may consist of. */
+static int each_of_model(const char *model, each_file *each, void *ctx, struct err *e)
 {
-    const char *model = NULL;
     struct buf name = {0};
     int rc = 0;
-    for (size_t i = 0; i < w->worker.n; i++) {
-        if (option_word_is(w->worker.at[i], "model"))
-            model = strchr(w->worker.at[i], '=') + 1;
-    }
-    for (size_t i = 0; model && model_files[i] && rc == 0; i++) {
+    for (size_t i = 0; model_files[i] && rc == 0; i++) {
         name.len = 0;
         rc = buf_put_str(&name, model, e) || buf_put_str(&name, model_files[i], e) || buf_put_byte(&name, '\0', e) ||
                      each(ctx, (const char *)name.p, e)
@@ -87,6 +83,20 @@ static int each_model_file(const struct work *w, int (*each)(void *ctx, const ch
                  : 0;
     }
     buf_free(&name);
+    return rc;
+}
+
+/* Calls `each` for the files that the worker's options name: those of the model, and the live pairs. */
+static int each_model_file(const struct work *w, each_file *each, void *ctx, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < w->worker.n && rc == 0; i++) {
+        const char *word = w->worker.at[i], *value = strchr(word, '=');
+        if (option_word_is(word, "model"))
+            rc = each_of_model(value + 1, each, ctx, e);
+        else if (option_word_is(word, "runs"))
+            rc = each(ctx, value + 1, e);
+    }
     return rc;
 }
 
@@ -207,17 +217,17 @@ static int only_options(const struct work *w, const char *file, const struct opt
 static int read_worker(struct work *w, struct err *e)
 {
     static const char *const other[] = {"format", "output", "files-from", "files0-from", NULL};
+    static const char *const of_count[] = {"model", "pairs", "runs", NULL};
     if (read_words(w, "worker", &w->worker, e))
         return -1;
     const char *program = w->worker.n ? w->worker.at[0] : "";
     w->encodes = strcmp(program, "bpe-encode") == 0;
     if (!w->encodes && strcmp(program, "bpe-count") != 0)
         return not_planned(w, "worker", program, e);
-    if (!w->encodes && w->worker.n > 1)
-        return not_planned(w, "worker", w->worker.at[1], e);
-    if (only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e) || find_results(w, e))
+    if (w->encodes ? only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e)
+                   : only_options(w, "worker", &w->worker, 1, NULL, of_count, e))
         return -1;
-    return 0;
+    return find_results(w, e);
 }
 
 int work_read(struct work *w, struct err *e)

@@ -102,9 +102,19 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e);
  * reason was printed; or -1. */
 int work_sum(struct work *w, struct err *e);
 
-/* Learns the merges from DIR/sum with these options of bpe-merge; the model goes to standard output, unless they name a
- * file. Returns the exit status, whose reason was printed; or -1. */
-int work_merge(struct work *w, const struct option_words *options, struct err *e);
+/* The program that gets a sum as its last FILE. */
+struct work_learner {
+    const char *program; /* NULL: bpe-merge */
+    char *model;         /* the FILE before it; NULL: none */
+};
+
+/* Starts it with these options on a file of the sum ("-": its standard input). */
+int work_start_learner(struct job *j, const struct job_start *how, const struct work_learner *l,
+                       const struct option_words *options, char *sum, struct err *e);
+
+/* Starts it on DIR/sum, and waits for it; its output goes to standard output, unless the options name a file. Returns
+ * the exit status, whose reason was printed; or -1. */
+int work_merge(struct work *w, const struct work_learner *l, const struct option_words *options, struct err *e);
 
 /* Removes files left by killed or failed attempts. Call when all results exist. */
 void work_remove_attempts(const struct work *w);

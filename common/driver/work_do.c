@@ -84,7 +84,7 @@ static int start_file(struct work *w, struct work_part *p, int group, uint64_t i
         rc = command_is_parquet(w->options, p->file) ? stage_parquet(w->job, group, w->where, w->options, &w->chunk,
                                                                      p->weight, NULL, &p->file, 1, records[1], e)
                                                      : stage_chunk(w->job, &how, &w->chunk, &weight, &p->file, 1, e);
-    rc = rc || stage_counts(w->job, group, inner, records[0], out, e) ? -1 : 0;
+    rc = rc || stage_counts(w->job, group, inner, &w->worker, records[0], out, e) ? -1 : 0;
     job_close_both(records);
     return rc;
 }
@@ -301,11 +301,18 @@ int work_sum(struct work *w, struct err *e)
     return status;
 }
 
-int work_merge(struct work *w, const struct option_words *options, struct err *e)
+int work_start_learner(struct job *j, const struct job_start *how, const struct work_learner *l,
+                       const struct option_words *options, char *sum, struct err *e)
+{
+    char *files[] = {l->model ? l->model : sum, sum};
+    return command_start(j, how, l->program ? l->program : "bpe-merge", options, files, l->model ? 2 : 1, e);
+}
+
+int work_merge(struct work *w, const struct work_learner *l, const struct option_words *options, struct err *e)
 {
     struct buf line = {0};
     const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
-    if (command_start(w->job, &how, "bpe-merge", options, &w->sum_path, 1, e))
+    if (work_start_learner(w->job, &how, l, options, w->sum_path, e))
         return -1;
     job_wait_all(w->job);
     int status = job_outcome(w->job, &line, e);

@@ -1,0 +1,574 @@
+/* train_super.c - bpe train --super: superwords, in rounds (bpe-superwords(7)).
+ *
+ *     stage 1:  the model of T tokens, by the usual pipeline, or from --init
+ *     rounds:   bpe-chunk | bpe-count --pairs | bpe-sum | bpe-merge --live
+ *               bpe-chunk | bpe-count --runs  | bpe-sum | bpe-merge --extend
+ *               until the model has all its tokens, or no pair is left
+ *
+ * Each step is a pipeline like that of bpe train, by --fan-out, --via, --parquet or --keep, with another worker and
+ * other options of bpe-merge. Files between the steps are in DIR of --keep, or in a temporary directory:
+ *
+ *     asked, inputs    what the work was begun with (driver/resume.h)
+ *     stdin            the text of standard input, which every step reads
+ *     stage1, T-N-pairs, T-N-runs    only with --keep: the counts of a step (driver/work.h); N: the round, from 0
+ *     stage1-T.json, T-0.json        the models of stage 1 and of the first round
+ *     T-N.live, T-(N+1).json         the live pairs and the resulting model of round N
+ */
+#include "bpe/train.h"
+
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/io/outfile.h"
+#include "base/sys/num.h"
+#include "driver/resume.h"
+#include "driver/scratch.h"
+#include "model/model_convert.h"
+#include "model/model_read.h"
+#include "model/model_remarks.h"
+#include "model/model_save.h"
+#include "model/model_shrink.h"
+#include "superwords/live_pairs.h"
+#include "superwords/superword_model.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct super {
+    const struct train *t;
+    struct job *job;
+    const char *dir; /* of the files between the steps */
+    struct scratch scratch;
+    int lock;
+    struct option_words first; /* options of bpe-merge for stage 1 */
+    struct buf inputs;         /* the files when the work began (resume_put_inputs) */
+    char **files;
+    int n_files;
+    char *spooled[1];
+    uint64_t size;           /* bytes of the files */
+    uint64_t budget;         /* of --live */
+    uint64_t min;            /* pairs that a worker counts less often are left out */
+    struct option_words sum; /* options of bpe-sum for the rounds */
+    struct buf stats;        /* --stats: the lines so far */
+    double tokens, bytes;    /* of the text, as the model of the first round encodes it */
+    double ratio;            /* bytes per token of the last round; 0: not known */
+};
+
+/* ---- The option ---- */
+
+int train_super_read(const char *text, struct train_super *o, struct err *e)
+{
+    o->n = 0;
+    o->lines = o->drop = false;
+    for (const char *p = text;; p++) {
+        const size_t len = strcspn(p, ",");
+        char word[32];
+        uint64_t n;
+        snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), p);
+        if (strcmp(word, "lines") == 0) {
+            o->lines = true;
+        } else if (strcmp(word, "drop") == 0) {
+            o->drop = true;
+        } else {
+            if (*word < '0' || *word > '9')
+                return err_set(e, EX_USAGE, "--super=%s: '%s' is neither a vocabulary size, nor lines or drop", text,
+                               word);
+            if (num_count(word, &n, "--super", e))
+                return -1;
+            if (o->n == TRAIN_SUPER_MAX)
+                return err_set(e, EX_USAGE, "--super=%s: more than %d sizes", text, TRAIN_SUPER_MAX);
+            o->at[o->n++] = n;
+        }
+        p += len;
+        if (!*p)
+            break;
+    }
+    return o->n ? 0 : err_set(e, EX_USAGE, "--super=%s: missing the vocabulary size after the first stage", text);
+}
+
+int train_super_check(const struct train *t, struct err *e)
+{
+    const struct merge_options *m = &t->merge;
+    const struct train_super *o = &t->super;
+    if (m->n_sizes != 1)
+        return err_set(e, EX_USAGE, "--super: give one vocabulary size with -v");
+    if (m->stats && o->n > 1)
+        return err_set(e, EX_USAGE, "--stats: give one size with --super");
+    if (t->chunk.has_status)
+        return err_set(e, EX_USAGE, "--super and --input-status cannot be combined; put the text into a file");
+    if (t->sum.missing || t->sum.partial)
+        return err_set(e, EX_USAGE, "--super needs complete counts; leave out %s",
+                       t->sum.missing ? "--missing" : "--partial");
+    for (size_t i = 0; i < o->n; i++) {
+        if (o->at[i] >= m->size[0].n)
+            return err_set(e, EX_USAGE, "--super=%llu: must be less than -v %llu", (unsigned long long)o->at[i],
+                           (unsigned long long)m->size[0].n);
+        for (size_t k = 0; k < i; k++)
+            if (o->at[k] == o->at[i])
+                return err_set(e, EX_USAGE, "--super: %llu is given twice", (unsigned long long)o->at[i]);
+    }
+    if (o->n > 1 && (!m->path || !strstr(m->path, "%t")))
+        return err_set(e, EX_USAGE,
+                       "--super: several models need several names; put %%t, the size of the first stage, into that of "
+                       "-o");
+    return 0;
+}
+
+/* ---- Files ---- */
+
+/* DIR/name; owned by the caller. NULL: out of memory. */
+static char *path_in(const struct super *s, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static char *path_in(const struct super *s, struct err *e, const char *fmt, ...)
+{
+    char name[100];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(name, sizeof name, fmt, args);
+    va_end(args);
+    return fd_path(s->dir, name, e);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size > 0;
+}
+
+/* ---- Steps ---- */
+
+/* Checks that no file has changed since the work began: all steps must read the same text. */
+static int check_inputs(const struct super *s, struct err *e)
+{
+    struct buf now = {0};
+    int rc = resume_put_inputs(&now, s->files, s->n_files, s->t->common.parquet, e);
+    if (!rc && !str_equal(buf_str(&now), buf_str(&s->inputs)))
+        rc = err_set(e, EX_DATAERR, "a file changed after the first step had read it; %s",
+                     s->t->keep ? "remove DIR of --keep, and run the same command again" : "run the command again");
+    buf_free(&now);
+    return rc;
+}
+
+/* Runs a pipeline with this worker (NULL: bpe-count), and this learner with its options. name: of the directory of its
+ * counts, with --keep. Returns the exit status, whose reason was printed; or -1. */
+static int run_step(struct super *s, const char *name, const struct option_words *chunk, struct option_words *worker,
+                    const struct work_learner *learner, struct option_words *options, struct err *e)
+{
+    struct train t = *s->t;
+    t.learner = *learner;
+    if (chunk != t.chunk_words)
+        t.sum_words = &s->sum;
+    char *keep = s->t->keep ? fd_path(s->dir, name, e) : NULL;
+    struct option_words words = *chunk;
+    if ((s->t->keep && !keep) || check_inputs(s, e)) {
+        free(keep);
+        return -1;
+    }
+    t.keep = keep;
+    t.chunk_words = &words;
+    t.merge_words = options;
+    t.worker = worker ? worker : t.worker;
+    t.files = s->files;
+    t.n_files = s->n_files;
+    s->job->last_decides = false;
+    int status = train_run(&t, s->job, e);
+    job_forget(s->job);
+    free(keep);
+    return status;
+}
+
+static const struct work_learner merger;
+
+static int add_words(struct option_words *to, const struct option_words *from, const char *const *except, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < from->n && !rc; i++)
+        rc = option_word_in(from->at[i], except) ? 0 : option_words_add(to, e, "%s", from->at[i]);
+    return rc;
+}
+
+/* Stage 1: makes stage1-T.json for every T, all from the same counts. */
+static int first_stage(struct super *s, struct err *e)
+{
+    const struct train_super *o = &s->t->super;
+    struct option_words merge = {0};
+    struct buf sizes = {0};
+    bool done = true;
+    int rc = 0;
+    for (size_t i = 0; i < o->n && !rc; i++) {
+        char *path = path_in(s, e, "stage1-%llu.json", (unsigned long long)o->at[i]);
+        rc = path ? buf_printf(&sizes, e, "%s%llu", i ? "," : "", (unsigned long long)o->at[i]) : -1;
+        done &= path && exists(path);
+        free(path);
+    }
+    if (!rc && !done)
+        rc = buf_put_byte(&sizes, '\0', e) || add_words(&merge, &s->first, (const char *const[]){NULL}, e) ||
+             option_words_add(&merge, e, "--vocab-size=%s", (const char *)sizes.p) ||
+             (s->t->merge.stats && option_words_add(&merge, e, "--stats=%s/stage1.stats", s->dir)) ||
+             option_words_add(&merge, e, "--output=%s/stage1-%%v.json", s->dir);
+    int status = rc ? -1 : done ? 0 : run_step(s, "stage1", s->t->chunk_words, NULL, &merger, &merge, e);
+    option_words_free(&merge);
+    buf_free(&sizes);
+    return status;
+}
+
+/* Makes T-0.json. */
+static int first_model(struct super *s, uint64_t size, struct err *e)
+{
+    const char *init = s->t->merge.init;
+    struct model m = {0};
+    char *from = path_in(s, e, "stage1-%llu.json", (unsigned long long)size),
+         *to = path_in(s, e, "%llu-0.json", (unsigned long long)size);
+    int rc = from && to ? 0 : -1;
+    if (!rc && !exists(to))
+        rc = model_read(&m, init ? init : from, NULL, e) ||
+                     (init && size < model_n_tokens(&m) && model_cut(&m, size, e)) ||
+                     superword_model_make(&m, s->t->super.lines, e) || model_save(&m, model_format_at(0), to, e)
+                 ? -1
+                 : 0;
+    if (!rc && init && m.n_ids && size > model_n_tokens(&m))
+        rc = err_set(e, EX_USAGE, "--super=%llu: %s has only %zu tokens", (unsigned long long)size, init,
+                     model_n_tokens(&m));
+    model_free(&m);
+    free(from);
+    free(to);
+    return rc;
+}
+
+/* Sets the options of bpe-chunk for all steps after stage 1. */
+static int put_chunk_words(const struct super *s, uint64_t size, struct option_words *to, struct err *e)
+{
+    static const char *const by_model[] = {"pattern",    "regex",     "model", "special-token",
+                                           "no-special", "normalize", NULL};
+    return add_words(to, s->t->chunk_words, by_model, e) ||
+                   option_words_add(to, e, "--model=%s/%llu-0.json", s->dir, (unsigned long long)size)
+               ? -1
+               : 0;
+}
+
+/* Makes T-used.json, without the merges that never apply. Sets *model to its path; owned by the caller. */
+static int drop_unused(struct super *s, uint64_t size, char **model, struct err *e)
+{
+    struct option_words chunk = {0}, options = {0};
+    char name[64];
+    char *first = path_in(s, e, "%llu-0.json", (unsigned long long)size),
+         *to = path_in(s, e, "%llu-used.json", (unsigned long long)size);
+    const struct work_learner learner = {"bpe-model", first};
+    snprintf(name, sizeof name, "%llu-used", (unsigned long long)size);
+    int status = first && to && !put_chunk_words(s, size, &chunk, e) &&
+                         !option_words_add(&options, e, "--drop-unused") &&
+                         !option_words_add(&options, e, "--output=%s", to)
+                     ? 0
+                     : -1;
+    if (!status && !exists(to))
+        status = run_step(s, name, &chunk, NULL, &learner, &options, e);
+    option_words_free(&chunk);
+    option_words_free(&options);
+    free(first);
+    *model = to;
+    return status;
+}
+
+/* One of the two steps of round n: makes `to` from the model, and the live pairs if they are not NULL. */
+static int half_round(struct super *s, uint64_t size, unsigned n, const char *model, const char *live, const char *to,
+                      struct err *e)
+{
+    struct option_words chunk = {0}, worker = {0}, merge = {0};
+    char name[64];
+    int status = exists(to) ? 0 : -1;
+    snprintf(name, sizeof name, "%llu-%u-%s", (unsigned long long)size, n, live ? "runs" : "pairs");
+    int rc = put_chunk_words(s, size, &chunk, e) || option_words_add(&worker, e, "bpe-count") ||
+             option_words_add(&worker, e, "--model=%s", model) ||
+             (!s->t->common.via && option_words_add(&worker, e, "--cache=%s/ids", s->dir));
+    if (!rc && live)
+        rc = option_words_add(&worker, e, "--runs=%s", live) || option_words_add(&merge, e, "--extend=%s", model) ||
+             option_words_add(&merge, e, "--quiet") || option_words_add(&merge, e, "--stats=%s.stats", to) ||
+             option_words_add(&merge, e, "--vocab-size=%llu", (unsigned long long)s->t->merge.size[0].n) ||
+             (s->t->merge.min_frequency > 1 &&
+              option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
+    else if (!rc)
+        rc = option_words_add(&worker, e, "--pairs=%llu", (unsigned long long)s->min) ||
+             option_words_add(&merge, e, "--live=%llu", (unsigned long long)s->budget);
+    if (!rc && !option_words_add(&merge, e, "--output=%s", to) && status)
+        status = run_step(s, name, &chunk, &worker, &merger, &merge, e);
+    option_words_free(&chunk);
+    option_words_free(&worker);
+    option_words_free(&merge);
+    return rc ? -1 : status;
+}
+
+/* Reads the statistics of a round: the bytes per token at its end, from its last line. */
+static int read_stats(struct super *s, const char *model, struct err *e)
+{
+    struct buf text = {0};
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s.stats", model);
+    int rc = fd_read_file(path, &text, e) || (s->t->merge.stats && buf_put(&s->stats, text.p, text.len, e)) ||
+             buf_put_byte(&text, '\0', e);
+    const char *last = rc ? NULL : strrchr((const char *)text.p, '\t');
+    if (last)
+        s->ratio = strtod(last + 1, NULL);
+    buf_free(&text);
+    return rc;
+}
+
+/* Looks at the result of round n. *more: whether another one can make more tokens, because the floor ended this one. */
+static int look_at_round(struct super *s, unsigned n, const char *before, const char *model, const char *live,
+                         bool *more, struct err *e)
+{
+    enum { FAR = 8 };
+    struct model was = {0}, m = {0};
+    struct live_pairs l = {0};
+    const uint64_t least = s->t->merge.min_frequency > 1 ? s->t->merge.min_frequency : 1;
+    int rc = model_read(&was, before, NULL, e) || model_read(&m, model, NULL, e) ||
+                     live_pairs_read(&l, live, &was, e) || read_stats(s, model, e)
+                 ? -1
+                 : 0;
+    *more = !rc && model_n_tokens(&m) < s->t->merge.size[0].n && l.round.floor > least;
+    if (n == 0) {
+        s->tokens = (double)l.tokens;
+        s->bytes = (double)l.bytes;
+    }
+    if (l.round.floor < FAR * s->min * s->t->common.jobs) /* what is left out now matters */
+        s->min = 1;
+    model_free(&was);
+    model_free(&m);
+    live_pairs_free(&l);
+    return rc;
+}
+
+/* How often a worker must count a pair so that it is not left out in the first rounds. If workers are few, that changes
+ * the floor by little, and leaves out most pairs. */
+static uint64_t first_min(const struct super *s)
+{
+    enum { TEXT = 32 << 20 }; /* bytes of text of a worker for each time that a pair may be left out */
+    const struct train *t = s->t;
+    return t->keep || t->common.via || t->common.parquet || t->fan_out == FAN_OUT_PARALLEL ||
+                   t->fan_out == FAN_OUT_XARGS
+               ? 1
+               : 1 + s->size / TEXT / t->common.jobs;
+}
+
+/* Makes the models of all rounds. *last: the path of the last one; owned by the caller. */
+static int all_rounds(struct super *s, uint64_t size, char **last, struct err *e)
+{
+    bool more = true;
+    int status = 0;
+    s->ratio = 0;
+    s->min = first_min(s);
+    if (s->t->super.drop)
+        status = drop_unused(s, size, last, e);
+    else
+        status = (*last = path_in(s, e, "%llu-0.json", (unsigned long long)size)) ? 0 : -1;
+    for (unsigned n = 0; more && !status; n++) {
+        char *live = path_in(s, e, "%llu-%u.live", (unsigned long long)size, n),
+             *next = path_in(s, e, "%llu-%u.json", (unsigned long long)size, n + 1);
+        status = live && next ? half_round(s, size, n, *last, NULL, live, e) : -1;
+        if (!status)
+            status = half_round(s, size, n, *last, live, next, e);
+        if (!status)
+            status = look_at_round(s, n, *last, next, live, &more, e);
+        if (!status) {
+            free(*last);
+            *last = next;
+            next = NULL;
+        }
+        free(live);
+        free(next);
+    }
+    return status;
+}
+
+/* ---- The result ---- */
+
+/* The path of a model, in which %t is the size of the first stage; owned by the caller. NULL: out of memory. */
+static char *result_path(const char *path, uint64_t size, struct err *e)
+{
+    struct buf b = {0};
+    int rc = 0;
+    for (const char *p = path; *p && !rc; p++) {
+        if (p[0] == '%' && p[1] == 't') {
+            rc = buf_printf(&b, e, "%llu", (unsigned long long)size);
+            p++;
+        } else {
+            rc = buf_put_byte(&b, (unsigned char)*p, e);
+        }
+    }
+    if (rc || buf_put_byte(&b, '\0', e)) {
+        buf_free(&b);
+        return NULL;
+    }
+    return (char *)b.p;
+}
+
+/* Writes the result, in the format that was asked for. */
+static int write_result(const struct super *s, uint64_t size, const char *from, struct err *e)
+{
+    const struct merge_options *o = &s->t->merge;
+    struct model m = {0};
+    char *path = o->path ? result_path(o->path, size, e) : NULL;
+    int rc = o->path && !path ? -1 : 0;
+    rc = rc || model_read(&m, from, NULL, e) || superword_model_make(&m, false, e);
+    if (!rc && o->has_form)
+        m.merges_as_strings = o->merges_as_strings;
+    rc = rc || model_format_check(o->format, &m, e) || model_save(&m, o->format, path, e) ? -1 : 0;
+    if (!rc) {
+        model_remarks(&m, o->format, path, s->job->command, program_note);
+        if (model_n_tokens(&m) < o->size[0].n)
+            program_note(s->job->command, "no pair is left to merge: the vocabulary has %zu tokens, not %llu",
+                         model_n_tokens(&m), (unsigned long long)o->size[0].n);
+    }
+    model_free(&m);
+    free(path);
+    return rc;
+}
+
+/* Says what the superwords gain. */
+static void say_gain(const struct super *s, uint64_t size)
+{
+    const double ratio = s->tokens > 0 ? s->bytes / s->tokens : 0;
+    if (s->ratio > 0 && ratio > 0)
+        program_note(s->job->command,
+                     "--super=%llu: %.2f bytes per token, and %.2f with superwords: %.1f %% fewer tokens",
+                     (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio));
+}
+
+/* Writes the lines of all steps to the file of --stats. */
+static int write_stats(struct super *s, struct err *e)
+{
+    struct buf all = {0};
+    struct outfile o;
+    if (!s->t->merge.stats)
+        return 0;
+    char *first = path_in(s, e, "stage1.stats");
+    int rc = !first || (exists(first) && fd_read_file(first, &all, e)) || buf_put(&all, s->stats.p, s->stats.len, e) ||
+             outfile_open(&o, s->t->merge.stats, e);
+    if (!rc && fd_write(o.fd, all.p, all.len, s->t->merge.stats, e)) {
+        outfile_drop(&o);
+        rc = -1;
+    }
+    rc = rc || outfile_commit(&o, 1, e);
+    free(first);
+    buf_free(&all);
+    return rc ? -1 : 0;
+}
+
+/* ---- The whole ---- */
+
+/* Chooses the budget of a round by the size of the text. */
+static void set_budget(struct super *s)
+{
+    enum { LEAST = 4000000, BYTES = 20 };
+    struct stat st;
+    for (int i = 0; i < s->n_files; i++)
+        if (stat(s->files[i], &st) == 0)
+            s->size += (uint64_t)st.st_size;
+    s->budget = s->t->live ? s->t->live : s->size / BYTES > LEAST ? s->size / BYTES : LEAST;
+}
+
+/* Copies standard input to a file, because every step reads the text. */
+static int spool(struct super *s, struct err *e)
+{
+    static unsigned char block[1 << 16];
+    struct outfile o;
+    char *path = path_in(s, e, "stdin");
+    ssize_t n = 1;
+    if (!path || outfile_open(&o, path, e)) {
+        free(path);
+        return -1;
+    }
+    while (n > 0 && (n = fd_read(0, block, sizeof block, "standard input", e)) > 0)
+        if (fd_write(o.fd, block, (size_t)n, path, e))
+            n = -1;
+    if (n < 0)
+        outfile_drop(&o);
+    s->spooled[0] = path;
+    s->files = s->spooled;
+    s->n_files = 1;
+    return n < 0 || outfile_commit(&o, 1, e) ? -1 : 0;
+}
+
+static int do_all(struct super *s, struct err *e)
+{
+    const struct train_super *o = &s->t->super;
+    int status = s->t->merge.init ? 0 : first_stage(s, e);
+    set_budget(s);
+    for (size_t i = 0; i < o->n && !status; i++) {
+        char *last = NULL;
+        status = first_model(s, o->at[i], e) ? -1 : all_rounds(s, o->at[i], &last, e);
+        if (!status)
+            status = write_result(s, o->at[i], last, e);
+        if (!status)
+            say_gain(s, o->at[i]);
+        free(last);
+    }
+    return status ? status : write_stats(s, e);
+}
+
+/* Opens DIR of --keep: notes what the work is begun with, or checks that it is the same work on the same files. */
+static int open_kept(struct super *s, struct err *e)
+{
+    const struct train *t = s->t;
+    struct buf asked = {0};
+    struct option_words words = {0};
+    char *noted = NULL;
+    int rc = add_words(&words, t->merge_words, (const char *const[]){"output", "format", "merges", NULL}, e) ||
+             option_words_add(&words, e, "--super=%s", t->super_text) ||
+             resume_put_asked(&asked, &t->common.reader, t->chunk_words, (const char *const *)words.at, words.n,
+                              s->files, s->n_files, e) ||
+             (s->lock = resume_lock_file(s->job, s->dir, "lock", e)) < 0 || !(noted = path_in(s, e, "asked"));
+    if (!rc)
+        rc = exists(noted) ? resume_compare(s->dir, s->dir, buf_str(&asked), buf_str(&s->inputs), e)
+                           : resume_note(s->dir, buf_str(&asked), buf_str(&s->inputs), e);
+    free(noted);
+    buf_free(&asked);
+    option_words_free(&words);
+    return rc ? -1 : 0;
+}
+
+/* Makes the directory of the stored ids. */
+static int make_store(struct super *s, struct err *e)
+{
+    char *path = path_in(s, e, "ids");
+    int rc = path ? resume_make_directory(path, e) : -1;
+    free(path);
+    return rc;
+}
+
+static int open_all(struct super *s, struct err *e)
+{
+    const struct train *t = s->t;
+    static const char *const not_first[] = {"vocab-size", "output", "format", "merges", "init", "stats", "live", NULL};
+    const char why[] = ", and superwords read the text several times; put it into a file";
+    const bool piped =
+        watch_reads_input(t->files, t->n_files) && !t->chunk.source.files_from && !t->chunk.source.files0_from;
+    if (piped && (t->keep || t->n_files > 1))
+        return resume_only_regular((char *[]){"-"}, 1, why, e);
+    if (add_words(&s->first, t->merge_words, not_first, e) || (!t->keep && scratch_open(&s->scratch, e)))
+        return -1;
+    s->dir = t->keep ? t->keep : s->scratch.path;
+    if ((piped && spool(s, e)) || resume_only_regular(s->files, s->n_files, why, e) ||
+        resume_put_inputs(&s->inputs, s->files, s->n_files, t->common.parquet, e))
+        return -1;
+    if (add_words(&s->sum, t->sum_words, (const char *const[]){"quiet", NULL}, e) ||
+        option_words_add(&s->sum, e, "--quiet") || (t->keep && open_kept(s, e)))
+        return -1;
+    return make_store(s, e);
+}
+
+int train_super(const struct train *t, struct job *j, struct err *e)
+{
+    struct super s = {.t = t, .job = j, .lock = -1, .files = t->files, .n_files = t->n_files};
+    int status = open_all(&s, e) ? -1 : do_all(&s, e);
+    option_words_free(&s.first);
+    option_words_free(&s.sum);
+    buf_free(&s.stats);
+    buf_free(&s.inputs);
+    free(s.spooled[0]);
+    job_close(&s.lock);
+    scratch_close(&s.scratch);
+    return status;
+}

@@ -1,0 +1,195 @@
+#!/bin/bash
+# bpe train --super: one model, however the rounds are run: by each fan-out, from each form of input, by hand, as tasks, and whatever is killed.
+# tests/oracle/superwords.t compares the model with a slow trainer's.
+in_memory=1
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/deaths.sh"
+random_seed
+RANDOM=$((SEED % 32768))
+
+text 1 150000 >a.txt
+text 2 40000 >b.txt
+gzip -k b.txt
+super=(-v 700 --super=500 --live=5000)
+bpe train "${super[@]}" -o want.json a.txt b.txt 2>err
+is "$? $(grep -c 'bytes per token, and .* with superwords: .* fewer tokens' err)" "0 1" "bpe train --super reports what superwords gain"
+bpe-model --info want.json >info
+is "$(grep -E '^(pattern|tokens):' info | tr '\n' ' ')" "pattern: superbpe tokens: 700 " "  a model of the second stage"
+bpe-encode -m want.json --format=raw a.txt | bpe-decode -m want.json | cmp - a.txt
+ok $? "  encodes and decodes a text"
+
+# same_model NAME COMMAND...: the command writes the same model to standard output.
+same_model() {
+    "${@:2}" >got.json 2>err
+    is "$? $(grep -v 'fewer tokens' err)" "0 " "$1"
+    same want.json got.json "  the same model"
+}
+
+# ---- Fan-outs and forms of input ----
+
+for how in none xargs parallel; do
+    if [ $how = parallel ] && ! command -v parallel >/dev/null; then
+        skip "--fan-out=parallel" "no GNU parallel"
+        continue
+    fi
+    same_model "--fan-out=$how" bpe train "${super[@]}" --fan-out=$how a.txt b.txt
+done
+same_model "-j 5" bpe train "${super[@]}" -j 5 a.txt b.txt
+same_model "--via" bpe train "${super[@]}" --via=nice a.txt b.txt
+same_model "another budget" bpe train "${super[@]}" --live=1000 a.txt b.txt
+same_model "one round" bpe train "${super[@]}" --live=1G a.txt b.txt
+same_model "a compressed file" bpe train "${super[@]}" a.txt b.txt.gz
+same_model "text by value" bpe train "${super[@]}" --inline a.txt b.txt
+ls a.txt b.txt >list
+same_model "a list of files" bpe train "${super[@]}" --files-from=list
+{ cat a.txt && printf '<|endoftext|>' && cat b.txt; } >both.txt
+# shellcheck disable=SC2016
+same_model "standard input" sh -c 'bpe train "$@" <both.txt' - "${super[@]}"
+python3 - a.txt b.txt >both.jsonl <<'END'
+import json, sys
+for name in sys.argv[1:]:
+    for document in open(name, newline="").read().split("<|endoftext|>"):
+        print(json.dumps({"text": document}))
+END
+same_model "JSON Lines" bpe train "${super[@]}" --jsonl both.jsonl
+bpe train -v 600 -o first.json a.txt b.txt
+same_model "--init: the first merges of a model" bpe train "${super[@]}" --init=first.json a.txt b.txt
+
+# ---- By hand, and as tasks ----
+
+by_hand() {
+    bpe-model -v 500 --superwords first.json -o hand.json
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        bpe-chunk -m hand.json a.txt b.txt | "$@" bpe-count -m hand.json --pairs | bpe-sum | bpe-merge --live=5000 -o hand.live
+        bpe-chunk -m hand.json b.txt a.txt | "$@" bpe-count -m hand.json --runs=hand.live | bpe-sum |
+            bpe-merge --extend=hand.json -v 700 -o next.json 2>note || return
+        mv next.json hand.json
+        [ -s note ] || break
+    done
+    cat hand.json
+}
+same_model "by hand" by_hand
+command -v parallel >/dev/null && same_model "by hand, with GNU parallel" by_hand parallel --pipe
+
+as_tasks() {
+    bpe-model -v 500 --superwords first.json -o T.json
+    local task
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        rm -rf P R
+        bpe tasks plan -o P -m T.json --pairs --tasks=3 a.txt b.txt.gz >/dev/null
+        for task in $(bpe tasks todo P | shuffle); do bpe tasks run P "$task" || return; done
+        bpe tasks train P --live=5000 -o T.live || return
+        bpe tasks plan -o R -m T.json --runs=T.live a.txt b.txt.gz >/dev/null
+        for task in $(bpe tasks todo R) 0; do bpe tasks run R "$task" || return; done
+        bpe tasks train R --extend=T.json -v 700 -o next.json 2>note || return
+        mv next.json T.json
+        [ -s note ] || break
+    done
+    cat T.json
+}
+same_model "as tasks" as_tasks
+
+# ---- Deaths ----
+
+for _ in 1 2 3; do
+    rm -rf K
+    killed=0
+    for _ in 1 2 3 4 5 6 7 8; do
+        ASAN_OPTIONS=detect_leaks=0 setsid bpe train "${super[@]}" --keep=K -o got.json a.txt b.txt 2>/dev/null &
+        pid=$!
+        sleep "0.$(printf %03d $((RANDOM % 300)))"
+        kill -9 -- "-$pid" 2>/dev/null && killed=$((killed + 1))
+        wait "$pid" 2>/dev/null
+    done
+    same_model "killed $killed times with --keep, then the same command again" \
+        sh -c 'bpe train "$@" --keep=K -o kept.json a.txt b.txt && cat kept.json' - "${super[@]}"
+done
+same_model "  and again, with all steps done" sh -c 'bpe train "$@" --keep=K a.txt b.txt' - "${super[@]}"
+touch -d '1 hour ago' b.txt
+fails 65 "bpe train: b.txt: changed since K was begun; *" bpe train "${super[@]}" --keep=K a.txt b.txt
+fails 64 "bpe train: K was begun with: *" bpe train -v 700 --super=510 --keep=K a.txt b.txt
+
+# A worker, the sum or the learner that dies in some step: one message, and no model.
+deadly "bpe-count bpe-sum bpe-merge bpe-chunk"
+for death in bpe-count:3 bpe-count:6 bpe-sum:2 bpe-sum:3 bpe-merge:2 bpe-merge:4 bpe-chunk:3; do
+    forget_starts
+    rm -f got.json
+    deaths=$death PATH=$PWD/bin:$PATH bpe train "${super[@]}" -j 2 -o got.json a.txt b.txt >out 2>err
+    code=$?
+    has_started "${death%:*}" "${death#*:}" || ok 1 "$death was started"
+    if [ $code = 0 ]; then # another worker did its work
+        same want.json got.json "$death is killed: the same model"
+        continue
+    fi
+    ok $(($(wc -l <err) != 1)) "$death is killed: status $code, one line, $(cat err)"
+    ok "$([ -e got.json ] && echo 1 || echo 0)" "  and no model"
+done
+
+# ---- Counts that do not belong together ----
+
+bpe-model -v 500 --superwords first.json -o m.json
+bpe-chunk -m m.json a.txt >chunks
+bpe-count -m m.json --pairs chunks >pairs
+bpe-sum pairs >pairs.sum
+bpe-merge --live=3000 pairs.sum >live
+bpe-merge --live=300 pairs.sum >live2
+bpe-count -m m.json --runs=live chunks | bpe-sum >runs.sum
+bpe-count -m m.json --runs=live2 chunks | bpe-sum >runs2.sum
+bpe-chunk a.txt | bpe-count | bpe-sum >words.sum
+fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs); they cannot be added up" bpe-sum pairs.sum runs.sum
+fails 65 "bpe-sum: runs2.sum: *(the model differs, or its live pairs); *" bpe-sum runs.sum runs2.sum
+bpe-chunk -m m.json a.txt | bpe-count | bpe-sum >plain.sum
+fails 65 "bpe-sum: plain.sum: *(only one of them has the ids of a model); *" bpe-sum runs.sum plain.sum
+fails 65 "bpe-merge: the sum has ids of a model, *" bpe-merge -v 600 runs.sum
+fails 65 "bpe-merge: the sum has ids of a model, *" bpe-merge -v 600 --init=m.json runs.sum
+fails 65 "bpe-merge: *not a sum of runs *" bpe-merge -v 600 --extend=m.json words.sum
+fails 65 "bpe-merge: *not a sum of runs *" bpe-merge -v 600 --extend=m.json pairs.sum
+fails 65 "bpe-merge: the runs are those of another model *" bpe-merge -v 700 --extend=first.json runs.sum
+fails 65 "bpe-merge: *not a sum of pairs; *" bpe-merge --live=10 words.sum
+fails 65 "bpe-merge: not a sum of pairs; *" bpe-merge --live=10 live
+fails 75 "bpe-merge: *not been through bpe-sum*" bpe-merge --live=10 pairs
+fails 65 "bpe-count: *these live pairs were chosen for another model *" bpe-count -m want.json --runs=live chunks
+fails 65 "bpe-count: *not a list of live pairs; *" bpe-count -m m.json --runs=words.sum chunks
+fails 65 "bpe-count: *not a list of live pairs; *" bpe-count -m m.json --runs=pairs.sum chunks
+cat a.txt a.txt a.txt >long.txt
+bpe-chunk --inline -b 16K long.txt >cut-inside
+fails 65 "bpe-count: *the chunks are parts of documents, *use bpe-chunk -m m.json" bpe-count -m m.json --pairs cut-inside
+
+# ---- Usage ----
+
+fails 64 "bpe train: --super=700: must be less than -v 700" bpe train -v 700 --super=700 a.txt
+fails 64 "bpe train: --super=x: 'x' is neither *" bpe train -v 700 --super=x a.txt
+fails 64 "bpe train: --super=lines: missing the vocabulary size *" bpe train -v 700 --super=lines a.txt
+fails 64 "bpe train: --super: 400 is given twice" bpe train -v 700 --super=400,400 -o 'x-%t' a.txt
+fails 64 "bpe train: --super: several models need several names; *" bpe train -v 700 --super=400,500 -o x a.txt
+fails 64 "bpe train: --live is for --super" bpe train -v 700 --live=3 a.txt
+fails 64 "bpe train: --super: give one vocabulary size *" bpe train -v 700,800 -o 'x-%v' --super=400 a.txt
+fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=650 --init=first.json a.txt
+fails 64 "bpe-count: --pairs: missing -m MODEL, *" bpe-count --pairs chunks
+fails 64 "bpe-count: --pairs and --runs cannot be combined" bpe-count -m m.json --pairs --runs=live chunks
+fails 64 "bpe-count: --cache is for --pairs and --runs" bpe-count --cache=. chunks
+fails 64 "bpe-count: -p is for --counts; *" bpe-count -m m.json -p gpt2 --pairs chunks
+fails 64 "bpe-merge: --live chooses pairs *" bpe-merge -v 600 --live=10 pairs.sum
+fails 64 "bpe-merge: --init and --extend cannot be combined" bpe-merge -v 600 --init=m.json --extend=m.json runs.sum
+
+# ---- The store ----
+
+mkdir ids
+bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - >once
+bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - >again
+bpe-sum pairs | words - >plain
+cmp once plain && cmp again plain
+ok $? "--cache: the same counts, from text and from stored ids"
+bpe-count -m m.json --runs=live --cache=ids chunks | bpe-sum | words - >again
+words runs.sum | cmp - again
+ok $? "  also of runs"
+stored=(ids/*)
+printf x | dd of="${stored[0]}" bs=1 seek=1000 conv=notrunc 2>/dev/null
+fails 65 "bpe-count: ids/*: is damaged; remove it, and run the same command again" bpe-count -m m.json --pairs --cache=ids chunks
+truncate -s 50 "${stored[0]}"
+bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - | cmp - plain
+ok $? "  a file that is too short is made anew"
+bpe-count -m m.json --pairs --cache=nowhere chunks | bpe-sum | words - | cmp - plain
+ok $? "  a directory that does not exist: nothing is stored"
+
+done_testing
