@@ -164,7 +164,7 @@ static int prepare(struct long_encoder *l, struct err *e)
 /* Adds `at` to the bucket of the pair at this position, if the pair merges. */
 static int see_pair(struct long_encoder *l, uint32_t left, uint32_t right, size_t at, struct err *e)
 {
-    uint32_t rank = merge_lookup_rank(l->merges, left, right);
+    uint32_t rank = merge_lookup_rank_from(l->merges, l->first, left, right);
     return rank == NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
 }
 
@@ -226,34 +226,69 @@ void long_encoder_free(struct long_encoder *l)
     *l = (struct long_encoder){0};
 }
 
+/* Merges the symbols as long as a pair merges, and appends them to `out`. */
+static int merge_all(struct long_encoder *l, const struct symbols *s, struct id_list *out, struct err *e)
+{
+    for (size_t i = 0, next; (next = i + l->len[s->sym[i]]) < s->n; i = next)
+        if (see_pair(l, s->sym[i], s->sym[next], i, e))
+            return -1;
+    while (l->n_active) {
+        if (merge_rank(l, s, heap_pop(l->active, &l->n_active), e))
+            return -1;
+    }
+    size_t n_ids = 0;
+    for (size_t i = 0; i < s->n; i += l->len[s->sym[i]])
+        n_ids++;
+    if (id_list_reserve(out, n_ids, e))
+        return -1;
+    for (size_t i = 0; i < s->n; i += l->len[s->sym[i]])
+        out->id[out->n++] = s->sym[i];
+    return 0;
+}
+
+/* Begins with these merges. *s gets memory for symbols of n bytes. */
+static int begin(struct long_encoder *l, struct merge_lookup *m, uint32_t first, size_t n, struct symbols *s,
+                 struct err *e)
+{
+    l->merges = m;
+    l->first = first;
+    *s = (struct symbols){NULL, n};
+    if (prepare(l, e))
+        return -1;
+    s->sym = malloc(n * sizeof *s->sym);
+    return s->sym ? 0 : err_mem(e, "a long pretoken", n * sizeof *s->sym);
+}
+
 int long_encode(struct long_encoder *l, struct merge_lookup *m, const unsigned char *p, size_t n, struct id_list *out,
                 struct err *e)
 {
-    struct symbols s = {malloc(n * sizeof *s.sym), n};
-    int rc = -1;
-    l->merges = m;
-    if (!s.sym)
-        return err_mem(e, "a long pretoken", n * sizeof *s.sym);
-    if (prepare(l, e))
-        goto out;
+    struct symbols s;
+    if (begin(l, m, 0, n, &s, e))
+        return -1;
     for (size_t i = 0; i < n; i++)
         s.sym[i] = m->model->byte_id[p[i]];
-    for (size_t i = 0; i + 1 < n; i++)
-        if (see_pair(l, s.sym[i], s.sym[i + 1], i, e))
-            goto out;
-    while (l->n_active) {
-        if (merge_rank(l, &s, heap_pop(l->active, &l->n_active), e))
-            goto out;
+    int rc = merge_all(l, &s, out, e);
+    free(s.sym);
+    return rc;
+}
+
+int long_merge(struct long_encoder *l, struct merge_lookup *m, uint32_t first, const uint32_t *id, size_t n,
+               struct id_list *out, struct err *e)
+{
+    struct symbols s;
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        len += m->model->token[id[i]].len;
+    if (begin(l, m, first, len, &s, e))
+        return -1;
+    for (size_t i = 0, at = 0; i < n; i++) {
+        const size_t end = at + l->len[id[i]];
+        if (end - at > 1)
+            s.sym[end - 1] = id[i] | END;
+        s.sym[at] = id[i];
+        at = end;
     }
-    size_t n_ids = 0;
-    for (size_t i = 0; i < n; i += l->len[s.sym[i]])
-        n_ids++;
-    if (id_list_reserve(out, n_ids, e))
-        goto out;
-    for (size_t i = 0; i < n; i += l->len[s.sym[i]])
-        out->id[out->n++] = s.sym[i];
-    rc = 0;
-out:
+    int rc = merge_all(l, &s, out, e);
     free(s.sym);
     return rc;
 }

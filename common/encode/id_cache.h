@@ -1,4 +1,4 @@
-/* id_cache.h - a cache of pretokens and their ids. For encoder.c only.
+/* id_cache.h - a cache of pretokens and their ids. For cached_encoder.h and its users only.
  *
  * It has three hash tables, by the length of a pretoken:
  *   lines12           up to 11 bytes (97 of 100 in English): a cache line holds three of them
@@ -139,6 +139,18 @@ static inline uint64_t value_with_rest(uint32_t rest)
 {
     uint64_t value = UINT64_MAX;
     __builtin_memcpy((unsigned char *)&value + sizeof rest, &rest, sizeof rest);
+    return value;
+}
+
+/* The value of one id, which is not all ones. */
+static inline uint64_t value_of_one(uint32_t id, bool wide)
+{
+    uint64_t value = UINT64_MAX;
+    uint16_t narrow = (uint16_t)id;
+    if (wide)
+        __builtin_memcpy(&value, &id, sizeof id);
+    else
+        __builtin_memcpy(&value, &narrow, sizeof narrow);
     return value;
 }
 

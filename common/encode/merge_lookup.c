@@ -109,14 +109,11 @@ uint32_t merge_lookup_rank_by_bytes(struct merge_lookup *m, uint32_t left, uint3
 }
 
 /* The ranks of all adjacent pairs are in one array, which is searched for the lowest after each merge. */
-size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id)
+size_t merge_short(struct merge_lookup *m, uint32_t first, uint32_t *id, size_t n)
 {
     uint32_t rank[SHORT_MAX];
-    const uint32_t *byte_id = m->model->byte_id;
-    for (size_t i = 0; i < n; i++)
-        id[i] = byte_id[p[i]];
     for (size_t i = 0; i + 1 < n; i++)
-        rank[i] = merge_lookup_rank(m, id[i], id[i + 1]);
+        rank[i] = merge_lookup_rank_from(m, first, id[i], id[i + 1]);
     while (n > 1) {
         size_t best = 0;
         uint32_t min = rank[0];
@@ -133,9 +130,17 @@ size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, ui
         for (size_t i = best + 1; i + 1 < n; i++)
             rank[i] = rank[i + 1];
         if (best + 1 < n)
-            rank[best] = merge_lookup_rank(m, id[best], id[best + 1]);
+            rank[best] = merge_lookup_rank_from(m, first, id[best], id[best + 1]);
         if (best > 0)
-            rank[best - 1] = merge_lookup_rank(m, id[best - 1], id[best]);
+            rank[best - 1] = merge_lookup_rank_from(m, first, id[best - 1], id[best]);
     }
     return n;
+}
+
+size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id)
+{
+    const uint32_t *byte_id = m->model->byte_id;
+    for (size_t i = 0; i < n; i++)
+        id[i] = byte_id[p[i]];
+    return merge_short(m, 0, id, n);
 }

@@ -89,10 +89,20 @@ static inline uint32_t merge_lookup_rank(struct merge_lookup *m, uint32_t left, 
     return rank == t->none ? NO_MERGE : rank;
 }
 
+/* The same, without the merges of lower ranks than `first`. */
+static inline uint32_t merge_lookup_rank_from(struct merge_lookup *m, uint32_t first, uint32_t left, uint32_t right)
+{
+    const uint32_t rank = merge_lookup_rank(m, left, right);
+    return rank < first ? NO_MERGE : rank;
+}
+
 /* Encodes a short pretoken with any model, by the definition itself. For encode_pretoken.c, if the model is not regular
  * or encode_vector.h gives up. Writes the tokens of p[0 .. n), 0 < n <= SHORT_MAX, to id[0 .. n); returns how many. The
  * time is quadratic: from 64 bytes on, encode_long.h is faster. */
 enum { SHORT_MAX = 255 };
 size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id);
+
+/* The same for n <= SHORT_MAX tokens, in place, with the merges from rank `first` on. */
+size_t merge_short(struct merge_lookup *m, uint32_t first, uint32_t *id, size_t n);
 
 #endif

@@ -7,6 +7,7 @@ pipeline trains on the texts. See encode_vocabularies.py for published vocabular
     encode_peers.py [TEXT...]    needs tokenizers, tiktoken and BUILD; prints TAP. STRINGS: number of random strings;
                                  SEED; WHOLE=1
 """
+import collections
 import itertools
 import json
 import os
@@ -145,6 +146,55 @@ def trained(tmp, texts):
             compare(f"{pattern}, {size}, .tiktoken", Ours(f"-m {path}.tiktoken"), [TikToken.from_files(path + ".tiktoken")], texts, points=False)
 
 
+def split_by(regex):
+    """A pre_tokenizer by one regex, or none."""
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    split = {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
+    return {"type": "Sequence", "pretokenizers": [split, level]} if regex else level
+
+
+def add_superwords(model, text, rounds=12, each=50):
+    """Adds merges of the most frequent pairs in the text, encoded by the model so far; no two of a round have a token in common."""
+    t = Tokenizer.from_str(json.dumps(model))
+    words = [[token.value for token in t.model.tokenize(w)] for w, _ in t.pre_tokenizer.pre_tokenize_str(text)]
+    vocab, merges = model["model"]["vocab"], model["model"]["merges"]
+    for _ in range(rounds):
+        counts = collections.Counter(pair for w in words for pair in zip(w, w[1:]))
+        chosen, used = {}, set()
+        for (a, b), _ in counts.most_common(4 * each):
+            if not used & {a, b} and a != b and a + b not in vocab and len(chosen) < each:
+                chosen[a] = b
+                used |= {a, b}
+        for a, b in chosen.items():
+            merges.append([a, b])
+            vocab[a + b] = max(vocab.values()) + 1
+        for w in words:
+            at = 0
+            while at + 1 < len(w):
+                if chosen.get(w[at]) == w[at + 1]:
+                    w[at:at + 2] = [w[at] + w[at + 1]]
+                at += 1
+    model["added_tokens"][0]["id"] = max(vocab.values()) + 1
+
+
+def superwords(tmp, texts):
+    """Compares models with superwords, by several regexes."""
+    with open(texts[0][0], "rb") as f:
+        text = f.read(SAMPLE).decode(errors="ignore").replace(EOT, "\n")
+    sh(f"head -c {texts[0][1]} {texts[0][0]} | bpe-chunk --invalid=skip | bpe-count | bpe-sum | bpe-merge --special-last -v 4000 -o {tmp}/words.json")
+    for name, regex in (("superbpe", r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"), ("lines", r"[^\n]*\n"),
+                        ("sentences", r"[^.!?]+[.!?]*\s?|[.!?]"), ("whole texts", None)):
+        with open(f"{tmp}/words.json", encoding="utf-8") as f:
+            model = json.load(f)
+        model["pre_tokenizer"] = split_by(regex)
+        add_superwords(model, text)
+        path = f"{tmp}/superwords.json"
+        for whole in False, True:
+            model["model"]["ignore_merges"] = whole
+            lib.write(path, json.dumps(model))
+            compare(f"superwords, {name}{', ignore_merges' * whole}", Ours(f"-m {path}"), [HuggingFace(path)], texts, points=not whole)
+
+
 def main():
     print(f"# {STRINGS} random strings; tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     with tempfile.TemporaryDirectory() as tmp:
@@ -153,6 +203,7 @@ def main():
             paths = [f"{tmp}/made-up.txt"]
             lib.write(paths[0], lib.text(9, 2000000))
         texts = [(p, os.path.getsize(p) if WHOLE else min(SAMPLE, os.path.getsize(p))) for p in paths]
+        superwords(tmp, texts)
         trained(tmp, texts)
     return lib.done()
 

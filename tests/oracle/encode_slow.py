@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """encode_slow.py - the oracle of bpe-encode, slow and obvious, without any package.
 
-It knows the patterns gpt2 and bytes, and the characters of ASCII, é, ü, 語, 誩, 🩩, U+FFFD, and invalid UTF-8.
+It knows the patterns gpt2, superbpe and bytes, and the characters of ASCII, é, ü, 語, 誩, 🩩, U+FFFD, and invalid UTF-8.
 
     encode_slow.py MODEL.json [FILE...]      prints ids, one line per document, as bpe-encode -f text does
 """
@@ -17,6 +17,9 @@ LETTER, NUMBER, SPACE = "[A-Za-zéü語誩]", "[0-9]", "[ \t\n\v\f\r]"
 KNOWN = re.compile("[\0-\x7féü語誩🩩\ufffd]*")
 GPT2 = re.compile(f"'(?:[sdmt]|ll|ve|re)| ?{LETTER}+| ?{NUMBER}+| ?(?:(?!{LETTER}|{NUMBER}|{SPACE})(?s:.))+|{SPACE}+(?!(?!{SPACE})(?s:.))|{SPACE}+")
 
+SUPERBPE_REGEX = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+OTHER = f"(?:(?!{LETTER}|{NUMBER}|{SPACE})(?s:.))"
+SUPERBPE = re.compile(f"({NUMBER}{{1,3}}| ?{OTHER}{{2,}}[\r\n/]*| +(?={SPACE}|\\Z))")
 
 FLAGS = "lstrip", "rstrip", "single_word"
 SPACES = b"[ \t-\r]"
@@ -70,6 +73,9 @@ def load(path):
         merge[token[left], token[right]] = rank, token[left + right]
     pre = top["pre_tokenizer"]
     pattern = "gpt2" if pre["type"] == "ByteLevel" and pre.get("use_regex", True) else "bytes"
+    if pre["type"] == "Sequence":
+        assert pre["pretokenizers"][0]["pattern"] == {"Regex": SUPERBPE_REGEX}
+        pattern = "superbpe"
     flags = {t["content"].encode(): {f for f in FLAGS if t[f]} for t in top["added_tokens"]}
     return Model(token, merge, special, pattern, m["ignore_merges"], flags)
 
@@ -86,6 +92,11 @@ def valid_parts(data):
             at += why.start + 1
 
 
+def split(text, pattern):
+    """The pretokens of valid text; for superbpe, also the gaps between the matches."""
+    return [text] if pattern == "bytes" else GPT2.findall(text) if pattern == "gpt2" else filter(None, SUPERBPE.split(text))
+
+
 def pretokens(data, pattern, invalid):
     if invalid != "bytes":
         parts = [(data.decode(errors={"error": "strict", "replace": "replace", "skip": "ignore"}[invalid]), b"")]
@@ -94,7 +105,7 @@ def pretokens(data, pattern, invalid):
     for text, byte in parts:
         assert KNOWN.fullmatch(text), f"no character for this: {text!r}"
         if text:
-            yield from ([text.encode()] if pattern == "bytes" else [w.encode() for w in GPT2.findall(text)])
+            yield from (w.encode() for w in split(text, pattern))
         if byte:
             yield byte
 

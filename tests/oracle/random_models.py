@@ -1,5 +1,6 @@
-"""random_models.py - random models for the oracles: merges in any order, all splits of each token, or ranks; tokens that no merge produces;
-and unused ids. Words have a leading space, so that each is a pretoken of gpt2.
+"""random_models.py - random models for the oracles: merges in any order, all splits of each token, ranks, or superwords; tokens that no
+merge produces; and unused ids. Words have a leading space, so that each is a pretoken of gpt2. Models with superwords have the pattern
+superbpe; mostly, their merges of words come first, and no two merges produce the same token.
 """
 import base64
 import json
@@ -8,18 +9,19 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
-from encode_slow import Model  # noqa: E402
+from encode_slow import SUPERBPE_REGEX, Model  # noqa: E402
 
-KINDS = ["merges", "splits", "ranks"]
+KINDS = ["merges", "splits", "ranks", "superwords"]
 
 
-def make_tokens(rng, letters, n):
+def make_tokens(rng, letters, n, spaces=False, distinct=False):
     """(tokens, pairs): tokens in the order in which the pairs produce them, followed by some that no pair produces."""
     tokens, pairs = [bytes([b]) for b in range(256)], []
     usual = [b" "] + [bytes([b]) for b in letters]
-    for _ in range(n):
+    for k in range(n):
         left, right = rng.choice(usual), rng.choice(usual[1:])
-        if right[:1] == b" " or len(left + right) > 40 or (left, right) in pairs:
+        superword = spaces and k >= n // 2
+        if right[:1] == b" " and not superword or len(left + right) > 40 or (left, right) in pairs or distinct and left + right in tokens:
             continue
         pairs.append((left, right))
         if left + right not in tokens:
@@ -44,7 +46,9 @@ def in_some_order(rng, items):
 
 def make_model(rng, kind, letters, wide, sizes=(20, 60, 300)):
     """(model, its merges as pairs of bytes); none for ranks."""
-    tokens, pairs = make_tokens(rng, letters, rng.choice(sizes))
+    superwords = kind == "superwords"
+    regular = superwords and rng.random() < 0.8
+    tokens, pairs = make_tokens(rng, letters, rng.choice(sizes), superwords, regular)
     if kind == "splits":
         there = set(tokens)
         pairs = [(t[:i], t[i:]) for t in tokens for i in range(1, len(t)) if t[:i] in there and t[i:] in there]
@@ -54,9 +58,9 @@ def make_model(rng, kind, letters, wide, sizes=(20, 60, 300)):
     token = dict(zip(tokens, sorted(ids) if kind == "ranks" else ids))
     if wide:
         token[rng.choice(tokens)] = 70000
-    merges = in_some_order(rng, pairs) if pairs and kind != "ranks" else []
+    merges = pairs if regular else in_some_order(rng, pairs) if pairs and kind != "ranks" else []
     merge = None if kind == "ranks" else {(token[l], token[r]): (rank, token[l + r]) for rank, (l, r) in enumerate(merges)}
-    return Model(token, merge, [], "gpt2", kind == "ranks" or rng.random() < 0.5), merges
+    return Model(token, merge, [], "superbpe" if superwords else "gpt2", kind == "ranks" or not regular and rng.random() < 0.5), merges
 
 
 def write(model, merges, path):
@@ -65,6 +69,9 @@ def write(model, merges, path):
         lib.write(path, b"".join(b"%s %d\n" % (base64.b64encode(t), i) for t, i in sorted(model.token.items(), key=lambda x: x[1])))
         return ["-m", path, "-p", "gpt2"]
     pre = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    if model.pattern == "superbpe":
+        split = {"type": "Split", "pattern": {"Regex": SUPERBPE_REGEX}, "behavior": "Isolated", "invert": False}
+        pre = {"type": "Sequence", "pretokenizers": [split, {**pre, "use_regex": False}]}
     of = {"type": "BPE", "dropout": None, "unk_token": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": model.whole_first,
           "vocab": {lib.spell(t): i for t, i in model.token.items()}, "merges": [[lib.spell(l), lib.spell(r)] for l, r in merges]}
     lib.write(path, json.dumps({"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": pre, "model": of}))

@@ -4,6 +4,7 @@
  *   Lists of merges: as trainers make them; all splits of each token in two, as in Hugging Face's Llama 3; both with
  *   some out of order, reversed, or shuffled, so that merges come before the merges that make their parts.
  *   Ranks (.tiktoken) in the same orders.
+ *   Superwords: merges of words, then merges of tokens with spaces in them, in the same orders.
  *   Tokens that no merge makes, ids without a token, more than 65536 ids; with ignore_merges or without; with an index
  *   or, if reading the file makes none, without one.
  *
@@ -33,10 +34,10 @@ enum {
 };
 
 enum order { IN_ORDER, SOME_SWAPPED, REVERSED, SHUFFLED, N_ORDERS };
-enum kind { MERGES, ALL_SPLITS, RANKS, N_KINDS };
+enum kind { MERGES, ALL_SPLITS, RANKS, SUPERWORDS, N_KINDS };
 
 static const char *const order_name[] = {"in order", "some out of order", "reversed", "shuffled"};
-static const char *const kind_name[] = {"merges", "all splits of each token", "ranks"};
+static const char *const kind_name[] = {"merges", "all splits of each token", "ranks", "superwords"};
 
 struct maker {
     struct model model;
@@ -46,6 +47,8 @@ struct maker {
     uint32_t len[MOST_TOKENS], id[MOST_TOKENS]; /* of tokens, in the order in which they were made */
     uint32_t n;
     unsigned letters; /* number of different bytes in words */
+    bool spaces;      /* words have spaces */
+    bool distinct;    /* no two merges make the same token */
 };
 
 static void swap(uint32_t *a, size_t i, size_t k)
@@ -100,7 +103,7 @@ static void add_merge(struct maker *m, uint32_t left, uint32_t right, uint32_t r
 }
 
 /* Makes tokens by joining two existing ones, each with its merge, and some tokens that no merge makes. Merges refer to
- * token numbers, not ids. */
+ * token numbers, not ids. With spaces, the first half of them has none after another character. */
 static void make_tokens(struct maker *m, size_t n_merges, size_t n_others)
 {
     uint32_t usual[MOST_TOKENS], n = 0;
@@ -108,14 +111,20 @@ static void make_tokens(struct maker *m, size_t n_merges, size_t n_others)
         make_token(m, &(unsigned char){(unsigned char)b}, 1);
     for (unsigned b = 0; b < m->letters; b++)
         usual[n++] = 'a' + b;
+    if (m->spaces)
+        usual[n++] = ' ';
     for (size_t i = 0; i < n_merges && m->n < MOST_TOKENS - n_others; i++) {
         uint32_t left = usual[rnd(n)], right = rnd(20) ? usual[rnd(n)] : (uint32_t)rnd(256), old = m->n;
         unsigned char both[2 * MOST_LEN];
         size_t len = m->len[left] + m->len[right];
+        if (m->spaces && i < n_merges / 2 && m->bytes[right][0] == ' ')
+            continue;
         if (len > MOST_LEN || m->model.n_merges == MOST_MERGES)
             continue;
         memcpy(both, m->bytes[left], m->len[left]);
         memcpy(both + m->len[left], m->bytes[right], m->len[right]);
+        if (m->distinct && number_of(m, both, len) < m->n)
+            continue;
         make_token(m, both, len);
         add_merge(m, left, right, number_of(m, both, len));
         if (m->n > old)
@@ -176,7 +185,8 @@ static void order_merges(struct maker *m, enum order order)
     memcpy(was, m->merge, m->model.n_merges * sizeof *was);
     for (uint32_t i = 0; i < m->model.n_merges; i++)
         rank[i] = i;
-    put_in_order(rank, m->model.n_merges, order);
+    const size_t from = m->spaces && order == SOME_SWAPPED ? m->model.n_merges / 2 : 0; /* only superwords */
+    put_in_order(rank + from, m->model.n_merges - from, order);
     for (uint32_t i = 0; i < m->model.n_merges; i++) {
         const struct merge *w = &was[rank[i]];
         m->merge[i] = (struct merge){m->id[w->left], m->id[w->right], m->id[w->result]};
@@ -188,6 +198,8 @@ static void make_model(struct maker *m, enum kind kind, enum order order, bool w
     struct err e;
     memset(m, 0, sizeof *m);
     m->letters = 1 + (unsigned)(rnd(4) ? rnd(4) : rnd(25));
+    m->spaces = kind == SUPERWORDS;
+    m->distinct = m->spaces && rnd(4);
     m->model.token = m->token;
     m->model.merge = m->merge;
     make_tokens(m, rnd(rnd(3) ? 60 : 400), rnd(2) ? rnd(12) : 0);
@@ -196,7 +208,7 @@ static void make_model(struct maker *m, enum kind kind, enum order order, bool w
     if (kind == RANKS)
         m->model.n_merges = 0;
     m->model.by_rank = kind == RANKS;
-    m->model.ignore_merges = kind == RANKS || rnd(2);
+    m->model.ignore_merges = kind == RANKS || rnd(kind == SUPERWORDS ? 8 : 2) == 1;
     m->model.n_ids = wide ? 65537 + (uint32_t)rnd(MOST_IDS - 65537) : m->n + (uint32_t)rnd(30);
     give_ids(m, kind == RANKS, order);
     order_merges(m, order);
@@ -238,6 +250,8 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t n)
         for (size_t i = 0; i < n; i++)
             p[i] = i >= period ? p[i - period] : (unsigned char)('a' + rnd(letters));
     }
+    for (size_t i = 0; i < n && m->spaces; i += 1 + rnd(9))
+        p[i] = ' ';
     if (rnd(10) == 0)
         p[rnd(n)] = (unsigned char)(rnd(2) ? rnd(256) : 'a' + rnd(m->letters));
     return n;
@@ -287,14 +301,21 @@ static size_t first_wrong(const struct text *t, const struct ids *ids)
     return t->n;
 }
 
-/* Encodes the whole text, some pretokens at a time. Returns whether the ids are right. */
+static size_t n_two_stages; /* encoders that use two stages */
+
+/* Encodes the whole text, some pretokens at a time. Returns whether the ids are right, and the borders of pretokens if
+ * the encoder is asked for them. */
 static bool test_text(const struct maker *m, const struct text *t, bool wide)
 {
-    struct encoder en;
+    static struct encoder en;
     struct ids ids = {.wide = wide};
+    struct id_borders borders = {0};
     struct err e;
     if (encoder_init(&en, &m->model, wide, &e))
         abort();
+    const bool with_borders = rnd(3) == 0;
+    en.borders = with_borders ? &borders : NULL;
+    n_two_stages += en.super != NULL;
     for (size_t done = 0, some; done < t->n; done += some) {
         some = 1 + rnd(rnd(2) ? 40 : 3000);
         if (some > t->n - done)
@@ -309,7 +330,11 @@ static bool test_text(const struct maker *m, const struct text *t, bool wide)
                  m->model.n_merges, (int)(t->end[k] - from), (const char *)t->p + from);
     }
     bool right = k == t->n && (!t->n || ids.n == t->n_ids[t->n - 1]);
+    right = right && borders.n == (with_borders ? t->n : 0);
+    for (size_t i = 0; i < borders.n && right; i++)
+        right = borders.at[i] == t->n_ids[i];
     ids_free(&ids);
+    id_borders_free(&borders);
     encoder_free(&en);
     return right;
 }
@@ -324,7 +349,9 @@ int main(void)
             bool right[SIMD_N];
             for (int level = 0; level < SIMD_N; level++)
                 right[level] = true;
-            for (int i = 0; i < TRIES(14); i++) {
+            n_two_stages = 0;
+            const bool two_stages = kind == SUPERWORDS && order == IN_ORDER;
+            for (int i = 0; i < TRIES(14) || (two_stages && n_two_stages == 0); i++) {
                 bool wide = i % 14 == 0; /* some tables are made only after many pretokens */
                 struct plain plain;
                 make_model(&m, (enum kind)kind, (enum order)order, wide);
@@ -342,6 +369,8 @@ int main(void)
             for (int level = 0; level < SIMD_N; level++)
                 if (simd_has((enum simd)level))
                     tap_ok(right[level], "%s, %s: %s", kind_name[kind], order_name[order], simd_name((enum simd)level));
+            if (two_stages)
+                tap_note("%zu times in two stages", n_two_stages);
         }
     }
     return tap_done();
