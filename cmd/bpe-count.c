@@ -50,6 +50,13 @@ static struct counter *counter_of(const struct worker *w, const struct chunk_run
     return counts_ids(w) ? &ids->counter : r->work;
 }
 
+/* As counter_is_full. */
+static bool run_is_full(const struct worker *w, const struct chunk_run *r, bool partly)
+{
+    return counts_ids(w) ? id_counter_is_full(r->work, w->opt.memory, partly)
+                         : counter_is_full(r->work, w->opt.memory, partly);
+}
+
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct worker *w = ctx;
@@ -78,7 +85,7 @@ static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
         batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
     w->begun = true;
     return counts_ids(w) ? id_counter_put(r->work, r->weight, &w->batch, e)
-                         : counter_put(r->work, r->weight, &w->batch, NULL, NULL, e);
+                         : counter_put(r->work, r->weight, &w->batch, e);
 }
 
 /* Refuses a piece that is not a whole document, if that changes how it is split. */
@@ -125,15 +132,14 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     if (end == TEXT_LETTER && check_whole(w, r, e))
         return -1;
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
-    bool full = counter_is_full(c, w->opt.memory, true);
-    return used >= 0 && full && put_words(w, r, e) ? -1 : used;
+    return used >= 0 && run_is_full(w, r, true) && put_words(w, r, e) ? -1 : used;
 }
 
 /* A batch whose words have been partly written ends with the piece, so only one is ever open. */
 static bool is_full(void *ctx, const struct chunk_run *r)
 {
     const struct worker *w = ctx;
-    return w->begun || counter_is_full(counter_of(w, r), w->opt.memory, false);
+    return w->begun || run_is_full(w, r, false);
 }
 
 /* Ends the open batch: the remaining words, then a commit with the ranges that the batch covers. */

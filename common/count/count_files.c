@@ -167,8 +167,8 @@ static int put_end(struct count_files *c, struct count_file *f, uint64_t len, st
         .run = f->run, .promised_bytes = f->size, .total = f->size, .range = &range, .n_ranges = 1};
     bool differs = !c->lines.text_overflows && c->lines.text != f->size;
     c->runs.len = 0;
-    if (f->size && (counter_put(&c->counter, unweighted, &c->batch, NULL, NULL, e) ||
-                    commit_put_run(&c->runs, &run, e) || (differs && commit_put_text(&c->runs, c->lines.text, e)) ||
+    if (f->size && (counter_put(&c->counter, unweighted, &c->batch, e) || commit_put_run(&c->runs, &run, e) ||
+                    (differs && commit_put_text(&c->runs, c->lines.text, e)) ||
                     batch_end(&c->batch, RECORD_COMMIT, buf_str(&c->rules), &c->runs, 1, e)))
         return -1;
     return f->access == ACCESS_VALUE ? put_promise(c, f, e) : 0;
@@ -185,10 +185,8 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
         c->offset = offset + where;
         return -1;
     }
-    return counter_is_full(&c->counter, c->memory, true) &&
-                   counter_put(&c->counter, unweighted, &c->batch, NULL, NULL, e)
-               ? -1
-               : used;
+    return counter_is_full(&c->counter, c->memory, true) && counter_put(&c->counter, unweighted, &c->batch, e) ? -1
+                                                                                                               : used;
 }
 
 /* Checks that a regular file is still the one that was promised. */

@@ -57,15 +57,12 @@ int counter_put_word(struct pretoken word, struct ratio weight, struct batch *b,
     return weigh(b, weight, &word, e) || batch_pretoken(b, &word, e) ? -1 : 0;
 }
 
-int counter_put(struct counter *c, struct ratio weight, struct batch *b, counter_keep *keep, const void *ctx,
-                struct err *e)
+int counter_put(struct counter *c, struct ratio weight, struct batch *b, struct err *e)
 {
     struct pretoken word;
     size_t pos = 0;
     b->denominator = ratio_of(weight).den;
     while (table_next(&c->table, &pos, &word)) {
-        if (keep && !keep(ctx, &word))
-            continue;
         if (weigh(b, weight, &word, e) || batch_pretoken(b, &word, e))
             return -1;
     }

@@ -30,11 +30,8 @@ void counter_close(struct counter *c); /* a zeroed counter is fine */
 bool counter_is_full(const struct counter *c, uint64_t memory, bool partly);
 
 /* Adds the counts to a batch, multiplied by a weight, which must be the same for the whole batch, and empties the
- * table. keep: whether a pretoken is added; NULL: all are. -1: EX_DATAERR: the products do not fit; or an error of
- * batch_pretoken. */
-typedef bool counter_keep(const void *ctx, const struct pretoken *w);
-int counter_put(struct counter *c, struct ratio weight, struct batch *b, counter_keep *keep, const void *ctx,
-                struct err *e);
+ * table. -1: EX_DATAERR: the products do not fit; or an error of batch_pretoken. */
+int counter_put(struct counter *c, struct ratio weight, struct batch *b, struct err *e);
 
 /* Adds one pretoken in the same way. */
 int counter_put_word(struct pretoken word, struct ratio weight, struct batch *b, struct err *e);

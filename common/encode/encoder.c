@@ -15,13 +15,17 @@ static int encode_one(void *ctx, const unsigned char *p, size_t n, const struct 
     return pretoken_encode(w, p, n, e);
 }
 
-/* Prepares two stages, if the model has superwords. */
-static int init_super(struct encoder *en, const struct model *model, bool wide, struct err *e)
+/* Prepares two stages, if the model has superwords, or for long pretokens. */
+static int init_super(struct encoder *en, const struct model *model, bool wide, bool long_pretokens, struct err *e)
 {
     bool found;
     size_t first;
     if (superwords_find(model, &first, &found, e))
         return -1;
+    if (!found && long_pretokens && !model->by_rank && !model->ignore_merges && !model_of_characters(model)) {
+        first = model->n_merges; /* all merges are those of the first stage */
+        found = true;
+    }
     if (!found)
         return 0;
     en->super = calloc(1, sizeof *en->super);
@@ -31,6 +35,11 @@ static int init_super(struct encoder *en, const struct model *model, bool wide, 
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
 {
+    return encoder_init_long(en, model, wide, false, e);
+}
+
+int encoder_init_long(struct encoder *en, const struct model *model, bool wide, bool long_pretokens, struct err *e)
+{
     const struct key_coder coder = {.some = encode_some, .one = encode_one, .ctx = &en->pretoken};
     en->pretoken = (struct pretoken_encoder){0};
     en->cached.cache = (struct id_cache){0};
@@ -39,7 +48,7 @@ int encoder_init(struct encoder *en, const struct model *model, bool wide, struc
     en->super = NULL;
     en->borders = NULL;
     en->has_pairs = token_pairs_apply(model);
-    if (init_super(en, model, wide, e) ||
+    if (init_super(en, model, wide, long_pretokens, e) ||
         cached_encoder_init(&en->cached, &coder, en->super ? en->super->ids.wide : wide, e) ||
         pretoken_encoder_init(&en->pretoken, en->super ? &en->super->stage : model, e) ||
         (en->has_pairs && token_pairs_init(&en->pairs, model, e))) {

@@ -29,6 +29,10 @@ struct encoder {
 /* The model is borrowed until encoder_free, and the encoder must not be moved. wide: as in the struct ids that will be
  * passed; if false, every id must fit into 16 bits. -1: out of memory. */
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e);
+
+/* The same. long_pretokens: pretokens hold many words, even if no merge of the model joins words, so they are encoded
+ * in pieces. */
+int encoder_init_long(struct encoder *en, const struct model *model, bool wide, bool long_pretokens, struct err *e);
 void encoder_free(struct encoder *en); /* a zeroed encoder is fine */
 
 /* Appends the ids of the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on. It may read 64 bytes

@@ -12,6 +12,7 @@ int super_encoder_init(struct super_encoder *s, const struct model *m, size_t fi
 {
     *s = (struct super_encoder){.stage = *m};
     s->stage.n_merges = first;
+    s->one_stage = first == m->n_merges;
     s->ids.wide = model_id_bytes(m) > sizeof(uint16_t);
     memset(s->cut, 1, sizeof s->cut);
     for (size_t i = 0; i < first; i++) {
@@ -65,11 +66,31 @@ static int encode_batch(struct super_encoder *s, struct cached_encoder *pieces, 
     return 0;
 }
 
+/* Without a second stage: appends all ids so far. */
+static int copy_ids(struct super_encoder *s, struct ids *ids, struct id_borders *borders, struct err *e)
+{
+    const size_t width = ids_width(ids->wide);
+    if (ids_reserve(ids, s->ids.n, e))
+        return -1;
+    for (size_t i = 0; i < s->borders.n && borders; i++)
+        if (id_borders_put(borders, ids->n + s->borders.at[i], e))
+            return -1;
+    if (ids->wide == s->ids.wide && s->ids.n)
+        memcpy(ids->p + ids->n * width, s->ids.p, s->ids.n * width);
+    for (size_t i = 0; i < s->ids.n && ids->wide != s->ids.wide; i++)
+        ids_set(ids, ids->wide, ids->n + i, ids_get(s->ids.p + i * ids_width(s->ids.wide), s->ids.wide));
+    ids->n += s->ids.n;
+    s->ids.n = s->borders.n = 0;
+    return 0;
+}
+
 /* The second stage, for all ids so far. */
 static int encode_ids(struct super_encoder *s, struct ids *ids, struct id_borders *borders, struct err *e)
 {
     const size_t width = ids_width(s->ids.wide);
     size_t used;
+    if (s->one_stage)
+        return copy_ids(s, ids, borders, e);
     if (ids_reserve(&s->ids, PAD, e) || superwords_encode(&s->second, &s->ids, &s->borders, ids, borders, &used, e))
         return -1;
     s->ids.n -= used;

@@ -27,6 +27,7 @@ struct pieces {
 };
 
 struct super_encoder {
+    bool one_stage;             /* there are no merges of a second stage */
     struct model stage;         /* the first stage: the model, without the merges of the second; it owns nothing */
     unsigned char cut[1 << 16]; /* by two bytes in memory: whether to cut between them */
     struct pieces pieces;

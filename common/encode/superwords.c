@@ -17,14 +17,6 @@ enum {
     STAGE_PART = 16,                        /* the first stage has at least this part of the merges */
 };
 
-int id_borders_put(struct id_borders *b, size_t at, struct err *e)
-{
-    if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "the ends of pretokens", e))
-        return -1;
-    b->at[b->n++] = at;
-    return 0;
-}
-
 void id_borders_free(struct id_borders *b)
 {
     free(b->at);

@@ -21,6 +21,7 @@
 #ifndef BPE_ENCODE_SUPERWORDS_H
 #define BPE_ENCODE_SUPERWORDS_H
 
+#include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "encode/cached_encoder.h"
 #include "encode/encode_long.h"
@@ -39,7 +40,15 @@ struct id_borders {
     size_t n, cap;
 };
 
-int id_borders_put(struct id_borders *b, size_t at, struct err *e); /* -1: out of memory */
+/* -1: out of memory. */
+static inline int id_borders_put(struct id_borders *b, size_t at, struct err *e)
+{
+    if (b->n == b->cap && array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "the ends of pretokens", e))
+        return -1;
+    b->at[b->n++] = at;
+    return 0;
+}
+
 void id_borders_free(struct id_borders *b);
 
 /* Sets *first to the rank of the first merge whose token has 0x20 after another character than white space, if merges

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    WAITING = 4096,      /* pairs or runs that wait to be put into the table, */
+    WAITING = 4096,      /* runs that wait to be put into the table, */
     WAITING_IDS = 16384, /* and their ids */
 };
 
@@ -51,7 +51,7 @@ int id_counting_open(struct id_counting *c, const char *model, const char *live,
                                         .live = c->live.round.live};
     if ((live && check_live(c, live, e)) || set_superwords(c, e))
         return -1;
-    return encoder_init(&c->encoder, &c->model, c->round.width == 4, e);
+    return encoder_init_long(&c->encoder, &c->model, c->round.width == 4, true, e);
 }
 
 void id_counting_close(struct id_counting *c)
@@ -59,13 +59,14 @@ void id_counting_close(struct id_counting *c)
     encoder_free(&c->encoder);
     live_pairs_free(&c->live);
     id_store_close(&c->store);
+    superwords_free(&c->later);
     free(c->superword);
     model_free(&c->model);
 }
 
 /* ---- Ids ---- */
 
-int id_counter_flush(struct id_counter *c, struct err *e)
+static int flush(struct id_counter *c, struct err *e)
 {
     const size_t n = c->n_waiting;
     c->n_waiting = c->waiting_ids = 0;
@@ -80,27 +81,11 @@ FOR_WIDTH uint32_t id_at(const unsigned char *ids, size_t i, bool wide)
     return ids_get(ids + i * ids_width(wide), wide);
 }
 
-FOR_WIDTH int add_pairs(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
-{
-    const size_t width = ids_width(wide);
-    for (size_t i = 0, some; i + 1 < n; i += some) {
-        some = n - 1 - i < WAITING - c->n_waiting ? n - 1 - i : WAITING - c->n_waiting;
-        unsigned char *to = c->waiting + c->n_waiting * 2 * width;
-        const unsigned char *from = ids + i * width;
-        for (size_t k = 0; k < some; k++)
-            memcpy(to + k * 2 * width, from + k * width, 2 * width);
-        c->n_waiting += some;
-        if (c->n_waiting == WAITING && id_counter_flush(c, e))
-            return -1;
-    }
-    return 0;
-}
-
 /* Adds a run of two ids or more. */
 FOR_WIDTH int add_run(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
 {
     const size_t width = ids_width(wide);
-    if ((c->n_waiting == WAITING || c->waiting_ids + n > WAITING_IDS) && id_counter_flush(c, e))
+    if ((c->n_waiting == WAITING || c->waiting_ids + n > WAITING_IDS) && flush(c, e))
         return -1;
     if (n > WAITING_IDS) { /* it is at the end of what was allocated for it */
         const uint32_t end = (uint32_t)(n * width);
@@ -154,72 +139,144 @@ FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n,
     return begin == SIZE_MAX ? 0 : add_run(c, ids + begin * width, n - begin, wide, e);
 }
 
-FOR_WIDTH int count_span(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
+FOR_WIDTH int count_all(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
 {
+    const uint32_t end = wide ? UINT32_MAX : UINT16_MAX;
     for (size_t i = 0; i < n; i++)
-        c->n_ids[id_at(ids, i, wide)]++;
-    return c->shared->round.words == SUPERWORDS_PAIRS ? add_pairs(c, ids, n, wide, e) : add_runs(c, ids, n, wide, e);
+        if (!wide || id_at(ids, i, wide) != end) /* n_ids has room for all narrow ids */
+            c->n_ids[id_at(ids, i, wide)]++;
+    return c->shared->round.words == SUPERWORDS_PAIRS ? pair_counts_add(&c->pairs, ids, n, e)
+                                                      : add_runs(c, ids, n, wide, e);
 }
 
-/* Counts the ids of a pretoken. After them, PRETOKEN_PAD bytes must be readable. */
-static int count_ids(struct id_counter *c, const unsigned char *ids, size_t n, struct err *e)
+/* Counts and stores the complete pretokens of the stream: those before its last end. The rest stays. */
+static int count_stream(struct id_counter *c, struct err *e)
 {
-    return c->ids.wide ? count_span(c, ids, n, true, e) : count_span(c, ids, n, false, e);
+    struct ids *s = &c->stream;
+    const size_t width = ids_width(s->wide);
+    const uint32_t end = s->wide ? UINT32_MAX : UINT16_MAX;
+    size_t n = s->n;
+    while (n && id_at(s->p, n - 1, s->wide) != end)
+        n--;
+    if (ids_reserve(s, PRETOKEN_PAD, e) || (s->wide ? count_all(c, s->p, n, true, e) : count_all(c, s->p, n, false, e)))
+        return -1;
+    if (c->stores)
+        id_store_put(&c->shared->store, s->p, n);
+    s->n -= n;
+    memmove(s->p, s->p + n * width, s->n * width);
+    return 0;
+}
+
+/* Moves the complete pretokens of c->ids to the stream, each with an end. */
+FOR_WIDTH int put_pretokens(struct id_counter *c, bool wide, struct err *e)
+{
+    enum { SHORT = 16 }; /* ids that are copied without a loop */
+    const size_t width = ids_width(wide);
+    struct ids *to = &c->stream;
+    size_t begin = 0;
+    if (ids_reserve(to, c->ids.n + c->borders.n + SHORT, e) || ids_reserve(&c->ids, SHORT, e))
+        return -1;
+    for (size_t i = 0; i < c->borders.n; begin = c->borders.at[i++]) {
+        const size_t n = c->borders.at[i] - begin;
+        memcpy(to->p + to->n * width, c->ids.p + begin * width, (n <= SHORT ? SHORT : n) * width);
+        to->n += n;
+        ids_set(to, wide, to->n++, wide ? UINT32_MAX : UINT16_MAX);
+    }
+    c->ids.n -= begin;
+    memmove(c->ids.p, c->ids.p + begin * width, c->ids.n * width);
+    c->borders.n = 0;
+    return 0;
+}
+
+static int count_ids(struct id_counter *c, struct err *e)
+{
+    return (c->ids.wide ? put_pretokens(c, true, e) : put_pretokens(c, false, e)) || count_stream(c, e) ? -1 : 0;
 }
 
 static int pretokens(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
 {
-    static const unsigned char end[4] = {0xFF, 0xFF, 0xFF, 0xFF};
     struct id_counter *c = ctx;
-    struct id_counting *s = c->shared;
-    for (size_t i = 0; i < n; start = ends[i++]) {
-        c->ids.n = 0;
-        if (encoder_pretokens(&s->encoder, text, start, &ends[i], 1, &c->ids, e) ||
-            ids_reserve(&c->ids, PRETOKEN_PAD, e) || count_ids(c, c->ids.p, c->ids.n, e))
-            return -1;
-        if (c->stores) {
-            id_store_put(&s->store, c->ids.p, c->ids.n);
-            id_store_put(&s->store, end, 1);
-        }
-    }
-    return 0;
+    c->shared->encoder.borders = &c->borders;
+    return encoder_pretokens(&c->shared->encoder, text, start, ends, n, &c->ids, e) || count_ids(c, e) ? -1 : 0;
 }
 
 /* ---- Stored ids ---- */
 
-/* Counts the pretokens in ids[0 .. n), each of which an id of all ones ends. Returns the number of ids before the last
- * one, which is not complete; -1: an error. */
-FOR_WIDTH ptrdiff_t count_stored(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
+/* Moves n ids with their ends to c->read, and the ends to borders, for which there must be room. */
+FOR_WIDTH void take_read(struct id_counter *c, const unsigned char *from, size_t n, bool wide)
 {
     const uint32_t end = wide ? UINT32_MAX : UINT16_MAX;
-    size_t begin = 0;
+    size_t *borders = c->read_borders.at, n_borders = c->read_borders.n, to = c->read.n;
     for (size_t i = 0; i < n; i++) {
-        if (id_at(ids, i, wide) != end)
-            continue;
-        if (count_span(c, ids + begin * ids_width(wide), i - begin, wide, e))
-            return -1;
-        begin = i + 1;
+        const uint32_t id = id_at(from, i, wide);
+        ids_set(&c->read, wide, to, id);
+        borders[n_borders] = to;
+        to += id != end;
+        n_borders += id == end;
     }
-    return (ptrdiff_t)begin;
+    c->read.n = to;
+    c->read_borders.n = n_borders;
 }
 
-static int count_file(struct id_counter *c, struct id_store_piece *x, struct bad_lines *skipped, struct err *e)
+/* Passes on the ids that were read, with the later merges, except the last ones if they may still be merged. */
+static int merge_read(struct id_counter *c, struct err *e)
 {
-    struct ids *ids = &c->ids;
-    const size_t width = ids_width(ids->wide);
-    ptrdiff_t got, counted;
-    for (ids->n = 0;; ids->n -= (size_t)counted) {
-        if (ids_reserve(ids, ID_STORE_BLOCK / width + PRETOKEN_PAD, e) ||
-            (got = id_store_read(x, ids->p + ids->n * width, skipped, e)) < 0)
+    struct ids *in = &c->read;
+    const size_t width = ids_width(in->wide);
+    size_t used;
+    if (superwords_encode(&c->shared->later, in, &c->read_borders, &c->ids, &c->borders, &used, e))
+        return -1;
+    in->n -= used;
+    memmove(in->p, in->p + used * width, in->n * width);
+    c->read_borders.n = 0;
+    return count_ids(c, e);
+}
+
+static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_old, struct bad_lines *skipped,
+                      struct err *e)
+{
+    const bool wide = c->ids.wide;
+    struct ids *s = &c->stream;
+    const size_t width = ids_width(wide), max = ID_STORE_BLOCK / width;
+    ptrdiff_t n;
+    for (;;) {
+        /* superwords_encode reads past the ids. */
+        if (ids_reserve(s, max, e) || ids_reserve(&c->read, 2 * max, e) ||
+            array_grow(&c->read_borders.at, &c->read_borders.cap, c->read_borders.n + max + 1, sizeof(size_t),
+                       "the ends of pretokens", e) ||
+            (n = id_store_read(x, s->p + s->n * width, skipped, e)) < 0)
             return -1;
-        if (!got)
+        if (!n)
             return 0;
-        ids->n += (size_t)got;
-        counted = ids->wide ? count_stored(c, ids->p, ids->n, true, e) : count_stored(c, ids->p, ids->n, false, e);
-        if (counted < 0)
+        if (!is_old) {
+            s->n += (size_t)n;
+            if (count_stream(c, e))
+                return -1;
+            continue;
+        }
+        if (wide)
+            take_read(c, s->p + s->n * width, (size_t)n, true);
+        else
+            take_read(c, s->p + s->n * width, (size_t)n, false);
+        if (merge_read(c, e))
             return -1;
-        memmove(ids->p, ids->p + (size_t)counted * width, (ids->n - (size_t)counted) * width);
     }
+}
+
+/* Prepares for ids of a model with only the merges before this rank. 1: ready; 0: impossible; -1: out of memory. */
+static int set_later(struct id_counting *s, uint64_t first, struct err *e)
+{
+    bool good;
+    if (s->later_first == first)
+        return 1;
+    superwords_free(&s->later);
+    s->later_first = 0;
+    const bool wide = s->round.width == 4;
+    if (superwords_check(&s->model, first, &good, e) ||
+        (good && superwords_init(&s->later, &s->model, first, wide, wide, e)))
+        return -1;
+    s->later_first = good ? first : 0;
+    return good;
 }
 
 int id_counter_recall(struct id_counter *c, struct chunk_run *r, const struct source_facts *f, struct piece *x,
@@ -232,11 +289,21 @@ int id_counter_recall(struct id_counter *c, struct chunk_run *r, const struct so
         return 0;
     c->key = id_store_key_of(f, buf_str(&r->rules_bytes), x->begin, x->end);
     int rc = id_store_find(&s->store, c->key, &s->model, &stored, e);
+    const bool is_old = rc > 0 && stored.head.n_merges < s->model.n_merges;
+    if (is_old)
+        rc = set_later(s, stored.head.n_merges, e);
     c->stores = rc == 0;
-    if (rc <= 0)
-        return rc;
-    rc = count_file(c, &stored, &r->skipped, e) ? -1 : 1;
-    x->text_end = x->text_begin + stored.head.text;
+    if (rc > 0) {
+        const uint64_t skipped = r->skipped.n;
+        if (is_old)
+            id_store_begin(&s->store, c->key, &s->model);
+        c->stores = is_old;
+        rc = count_file(c, &stored, is_old, &r->skipped, e) ? -1 : 1;
+        x->text_end = x->text_begin + stored.head.text;
+        if (is_old && rc > 0)
+            id_store_end(&s->store, stored.head.text, r->skipped.n - skipped, buf_str(&r->skipped.first));
+        c->stores = false;
+    }
     id_store_end_read(&stored);
     return rc;
 }
@@ -284,17 +351,16 @@ int id_counter_open(struct id_counter *c, struct id_counting *shared, const stru
 {
     struct rules own = {0};
     const struct pretoken_sink sink = {.words = pretokens, .ctx = c};
-    *c = (struct id_counter){.shared = shared, .ids.wide = shared->round.width == 4};
-    c->n_ids = calloc(shared->model.n_ids, sizeof *c->n_ids);
+    const bool wide = shared->round.width == 4;
+    *c = (struct id_counter){.shared = shared, .ids.wide = wide, .read.wide = wide, .stream.wide = wide};
+    c->n_ids = calloc(wide ? shared->model.n_ids : UINT16_MAX + 1, sizeof *c->n_ids);
     c->waiting = malloc(WAITING_IDS * shared->round.width + PRETOKEN_PAD);
     c->ends = malloc(WAITING * sizeof *c->ends);
-    for (uint32_t i = 0; c->ends && i < WAITING; i++) /* those of pairs; runs set them */
-        c->ends[i] = (i + 1) * 2 * (uint32_t)shared->round.width;
     int rc = !c->n_ids || !c->waiting || !c->ends
                  ? err_mem(e, "the counts of tokens", shared->model.n_ids * sizeof *c->n_ids)
              : set_rules(c, rules, &own, e) || put_rules(c, rules, e) ||
                      pretokenizer_open(&c->counter.pretokenizer, &own, INVALID_ERROR, &sink, e) ||
-                     table_init(&c->counter.table, e)
+                     table_init(&c->counter.table, e) || pair_counts_init(&c->pairs, c->ids.wide, e)
                  ? -1
                  : 0;
     rules_free(&own);
@@ -306,23 +372,23 @@ int id_counter_open(struct id_counter *c, struct id_counting *shared, const stru
 void id_counter_close(struct id_counter *c)
 {
     counter_close(&c->counter);
+    pair_counts_free(&c->pairs);
     buf_free(&c->rules);
     ids_free(&c->ids);
+    ids_free(&c->read);
+    ids_free(&c->stream);
+    id_borders_free(&c->borders);
+    id_borders_free(&c->read_borders);
     free(c->n_ids);
     free(c->waiting);
     free(c->ends);
     *c = (struct id_counter){0};
 }
 
-/* Whether a word may be in the counts: pairs that may not be merged are left out, as are those that are too rare. */
-static bool is_kept(const void *ctx, const struct pretoken *w)
+bool id_counter_is_full(const struct id_counter *c, uint64_t memory, bool partly)
 {
-    const struct id_counter *c = ctx;
-    const struct id_counting *s = c->shared;
-    if (s->round.words != SUPERWORDS_PAIRS)
-        return true;
-    const uint32_t left = ids_get(w->p, c->ids.wide), right = ids_get(w->p + s->round.width, c->ids.wide);
-    return w->count >= s->min && superword_allowed(superword_join(s->superword[left], s->superword[right]));
+    return c->shared->round.words == SUPERWORDS_PAIRS ? pair_counts_bytes(&c->pairs) >= memory
+                                                      : counter_is_full(&c->counter, memory, partly);
 }
 
 /* Adds a word for an id, or for SUPERWORDS_SLACK. */
@@ -335,15 +401,33 @@ static int put_single(struct id_counter *c, uint32_t id, uint64_t count, struct 
     return count ? counter_put_word((struct pretoken){single, c->shared->round.width + 1, count}, weight, b, e) : 0;
 }
 
+/* Adds the pairs that may be merged, except rare ones, and empties the table. */
+static int put_pairs(struct id_counter *c, struct ratio weight, struct batch *b, struct err *e)
+{
+    const struct id_counting *s = c->shared;
+    unsigned char word[8 + PRETOKEN_PAD] = {0};
+    struct counted_ids p;
+    for (size_t pos = 0; pair_counts_next(&c->pairs, &pos, &p);) {
+        if (p.count < s->min || !superword_allowed(superword_join(s->superword[p.left], s->superword[p.right])))
+            continue;
+        const uint32_t left = htole32(p.left), right = htole32(p.right);
+        memcpy(word, &left, sizeof left);
+        memcpy(word + s->round.width, &right, sizeof right);
+        if (counter_put_word((struct pretoken){word, 2 * s->round.width, p.count}, weight, b, e))
+            return -1;
+    }
+    return pair_counts_clear(&c->pairs, e);
+}
+
 int id_counter_put(struct id_counter *c, struct ratio weight, struct batch *b, struct err *e)
 {
     const struct id_counting *s = c->shared;
-    if (id_counter_flush(c, e) || put_single(c, SUPERWORDS_SLACK, s->min - 1, weight, b, e))
+    if (flush(c, e) || put_single(c, SUPERWORDS_SLACK, s->min - 1, weight, b, e))
         return -1;
     for (uint32_t i = 0; i < s->model.n_ids; i++) {
         if (put_single(c, i, c->n_ids[i], weight, b, e))
             return -1;
         c->n_ids[i] = 0;
     }
-    return counter_put(&c->counter, weight, b, is_kept, c, e);
+    return s->round.words == SUPERWORDS_PAIRS ? put_pairs(c, weight, b, e) : counter_put(&c->counter, weight, b, e);
 }

@@ -15,9 +15,11 @@
 #include "chunk/chunk_reader.h"
 #include "count/counter.h"
 #include "encode/encoder.h"
+#include "encode/superwords.h"
 #include "model/model.h"
 #include "superwords/id_store.h"
 #include "superwords/live_pairs.h"
+#include "superwords/pair_counts.h"
 #include "train/superword_limits.h"
 #include "wire/superword_round.h"
 
@@ -33,6 +35,8 @@ struct id_counting {
     struct superword_round round;
     uint64_t min; /* pairs that occur less often in a batch are left out: >= 1 */
     struct id_store store;
+    struct superwords later;     /* the merges after those of the model whose ids are stored */
+    uint64_t later_first;        /* the rank of the first of them; 0: `later` is not set */
     struct superword *superword; /* owned: by id */
 };
 
@@ -43,15 +47,20 @@ int id_counting_open(struct id_counting *c, const char *model, const char *live,
 void id_counting_close(struct id_counting *c); /* a zeroed one is fine */
 
 struct id_counter {
-    struct counter counter;        /* its pretokenizer passes pretokens to this counter; its table has pairs or runs */
-    struct id_counting *shared;    /* borrowed */
-    struct buf rules;              /* those of the counts, encoded */
-    bool whole;                    /* only whole documents have the same pretokens by the model's pattern */
-    uint64_t *n_ids;               /* owned: how often each id occurred */
-    struct ids ids;                /* of a pretoken, or of as many as were read from the store */
-    unsigned char *waiting;        /* owned: pairs or runs to be put into the table, */
+    struct counter counter; /* its pretokenizer passes pretokens to this counter; its table has runs */
+    struct pair_counts pairs;
+    struct id_counting *shared; /* borrowed */
+    struct buf rules;           /* those of the counts, encoded */
+    bool whole;                 /* only whole documents have the same pretokens by the model's pattern */
+    uint64_t *n_ids;            /* owned: how often each id occurred */
+    struct ids stream;          /* to be counted: after each pretoken, an id of all ones */
+    struct ids ids;             /* encoded, */
+    struct id_borders borders;  /* and where pretokens end */
+    struct ids read;            /* from the store, to be merged, */
+    struct id_borders read_borders;
+    unsigned char *waiting;        /* owned: runs to be put into the table, */
     uint32_t *ends;                /* where each ends, */
-    size_t n_waiting, waiting_ids; /* how many there are, and of runs, their ids */
+    size_t n_waiting, waiting_ids; /* how many there are, and their ids */
     struct id_store_key key;       /* of the piece */
     bool stores;                   /* its ids are being stored */
     uint64_t skipped;              /* bad lines before it, in the batch */
@@ -68,8 +77,8 @@ int id_counter_recall(struct id_counter *c, struct chunk_run *r, const struct so
 void id_counter_begin(struct id_counter *c, const struct chunk_run *r);
 void id_counter_end(struct id_counter *c, const struct chunk_run *r, const struct piece *x);
 
-/* Puts the pairs that are waiting into the table. Call it before asking whether the counter is full. */
-int id_counter_flush(struct id_counter *c, struct err *e);
+/* As counter_is_full. */
+bool id_counter_is_full(const struct id_counter *c, uint64_t memory, bool partly);
 
 /* As counter_put. */
 int id_counter_put(struct id_counter *c, struct ratio weight, struct batch *b, struct err *e);

@@ -23,7 +23,7 @@ void id_store_init(struct id_store *s, const char *dir)
 /* Gives up the piece that is being written. */
 static void drop(struct id_store *s)
 {
-    if (s->fd >= 0) {
+    if (s->made && s->fd >= 0) {
         close(s->fd);
         unlink(s->made);
     }
@@ -73,7 +73,7 @@ static uint64_t hash_of_first(const struct model *m, uint64_t n_ids, uint64_t n_
 static bool suits(const struct id_store_head *h, struct id_store_key key, const struct model *m)
 {
     return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key.at[0] == key.at[0] && h->key.at[1] == key.at[1] &&
-           h->width == model_id_bytes(m) && h->n_ids == m->n_ids && h->n_merges == m->n_merges &&
+           h->width == model_id_bytes(m) && h->n_ids <= m->n_ids && h->n_merges <= m->n_merges &&
            h->model == hash_of_first(m, h->n_ids, h->n_merges);
 }
 

@@ -48,7 +48,7 @@ struct id_store {
 
 /* dir: an existing directory, or NULL; borrowed until id_store_close. */
 void id_store_init(struct id_store *s, const char *dir);
-void id_store_close(struct id_store *s); /* drops what is not complete */
+void id_store_close(struct id_store *s); /* drops what is not complete; a zeroed one is fine */
 
 /* The key of a piece [begin, end) of a source, with these encoded rules. */
 struct id_store_key id_store_key_of(const struct source_facts *f, struct str rules, uint64_t begin, uint64_t end);

@@ -23,7 +23,7 @@ struct superword superword_of(struct str s);
 /* That of two strings, one after the other. */
 static inline struct superword superword_join(struct superword left, struct superword right)
 {
-    const unsigned words = left.words + right.words - (left.last != ' ' && right.begins_word);
+    const int words = left.words + right.words - (left.last != ' ' && right.begins_word);
     const bool colon = left.last == ':' && !right.begins_word;
     const bool never =
         words > SUPERWORD_WORDS_MAX || colon || left.words == SUPERWORD_NEVER || right.words == SUPERWORD_NEVER;

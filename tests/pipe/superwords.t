@@ -192,4 +192,10 @@ ok $? "  a file that is too short is made anew"
 bpe-count -m m.json --pairs --cache=nowhere chunks | bpe-sum | words - | cmp - plain
 ok $? "  a directory that does not exist: nothing is stored"
 
+# Many blocks of ids in one piece: stored ids, and text encoded anew, in several rounds.
+text 3 800000 >large.txt
+bpe train "${super[@]}" -o new.json --via=nice large.txt 2>/dev/null
+bpe train "${super[@]}" large.txt 2>/dev/null | cmp - new.json
+ok $? "ids in many blocks: the same model with stored ids as without"
+
 done_testing
