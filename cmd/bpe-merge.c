@@ -326,6 +326,12 @@ static int read_base(struct merger *m, struct err *e)
                            : model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e)) ||
         model_index(&m->base, e))
         return -1;
+    if (m->base.n_super)
+        return err_set(
+            e, EX_USAGE,
+            "%s cannot be extended: it has superwords of whole pretokens (BoundlessBPE), which are made after "
+            "all merges of words",
+            m->opt.init);
     m->base_size = model_size(&m->base);
     if (check_words(m, e) || (model_of_characters(&m->base) && token_list_spell(&m->veto, m->base.spelling, e)))
         return -1;
@@ -601,13 +607,19 @@ static int add_stats(const struct merger *m, const struct model *model, size_t n
 static int make_model(const struct merger *m, size_t n, struct model *model, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    struct learned learned = {.merges = m->merges, .n_merges = n, .merges_as_strings = o->merges_as_strings};
+    uint64_t *count = calloc(n + 1, sizeof *count);
+    struct learned learned = {
+        .merges = m->merges, .n_merges = n, .merge_count = count, .merges_as_strings = o->merges_as_strings};
+    if (!count)
+        return err_mem(e, "the merges", n * sizeof *count);
+    for (size_t k = 0; k < n; k++) /* with weights, rounded down */
+        count[k] = trainer_steps(m->trainer)[k].count / m->denominator;
     learned.special_first =
         o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
-    return learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ||
-                   assign_ids_check(model, e)
-               ? -1
-               : 0;
+    int rc = learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ||
+             assign_ids_check(model, e);
+    free(count);
+    return rc ? -1 : 0;
 }
 
 /* Appends the first n merges, their tokens and the new special tokens to the base model. */

@@ -32,19 +32,30 @@
 
 /* ---- Describing ---- */
 
+/* The merges, and which tokens they never make. Of a model with superwords of whole pretokens this is not known:
+ * pretokens depend on the text around. */
+static int put_merges(struct buf *out, const struct model *m, struct err *e)
+{
+    size_t unreached = 0;
+    uint32_t first;
+    if (!m->n_super && model_unreached(m, &unreached, &first, e))
+        return -1;
+    return (m->by_rank ? buf_put_str(out, "merges: by rank\n", e) : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
+                   (m->n_super && buf_printf(out, e, "superwords: %zu merges of whole pretokens\n", m->n_super)) ||
+                   buf_printf(out, e, "ignore-merges: %s\n", m->ignore_merges ? "yes" : "no") ||
+                   (!m->n_super && buf_printf(out, e, "unreached: %zu\n", unreached))
+               ? -1
+               : 0;
+}
+
 static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
-    size_t unreached;
-    uint32_t first, longest = 0;
+    uint32_t longest = 0;
     for (size_t id = 0; id < m->n_ids; id++)
         longest = m->token[id].len > longest ? m->token[id].len : longest;
-    if (model_unreached(m, &unreached, &first, e))
-        return -1;
     return buf_printf(out, e, "ids: %lu\ntokens: %zu\nid-bytes: %u\nlongest-token: %lu\n", (unsigned long)m->n_ids,
                       model_n_tokens(m), model_id_bytes(m), (unsigned long)longest) ||
-                   (m->by_rank ? buf_put_str(out, "merges: by rank\n", e)
-                               : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
-                   buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->ignore_merges ? "yes" : "no", unreached)
+                   put_merges(out, m, e)
                ? -1
                : 0;
 }
@@ -91,6 +102,10 @@ static int compare(const struct model_options *o, struct err *e)
     struct model a = {0}, b = {0};
     struct buf out = {0};
     int rc = model_read(&a, o->files[0], NULL, e) || model_read(&b, o->files[1], NULL, e) ||
+                     (a.n_super || b.n_super ? err_set(e, EX_USAGE,
+                                                       "--diff: comparing models with superwords of whole pretokens "
+                                                       "(BoundlessBPE) is not supported")
+                                             : 0) ||
                      model_diff(&out, &a, &b, e) || write_text(&out, e)
                  ? -1
                  : 0;

@@ -20,6 +20,10 @@ static int init_super(struct encoder *en, const struct model *model, bool wide, 
 {
     bool found;
     size_t first;
+    if (model->n_super) {
+        en->join = calloc(1, sizeof *en->join);
+        return en->join ? join_encoder_init(en->join, model, wide, e) : err_mem(e, "two stages", sizeof *en->join);
+    }
     if (superwords_find(model, &first, &found, e))
         return -1;
     if (!found && long_pretokens && !model->by_rank && !model->ignore_merges && !model_of_characters(model)) {
@@ -31,6 +35,18 @@ static int init_super(struct encoder *en, const struct model *model, bool wide, 
     en->super = calloc(1, sizeof *en->super);
     return en->super ? super_encoder_init(en->super, model, first, wide, e)
                      : err_mem(e, "two stages", sizeof *en->super);
+}
+
+/* The model of the first stage, and the width of its ids. */
+
+static const struct model *first_stage(const struct encoder *en, const struct model *model)
+{
+    return en->join ? &en->join->words : en->super ? &en->super->stage : model;
+}
+
+static bool first_wide(const struct encoder *en, bool wide)
+{
+    return en->join ? en->join->ids.wide : en->super ? en->super->ids.wide : wide;
 }
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
@@ -46,11 +62,12 @@ int encoder_init_long(struct encoder *en, const struct model *model, bool wide, 
     en->cached.new_ids = (struct id_list){0};
     en->pairs = (struct char_pairs){0};
     en->super = NULL;
+    en->join = NULL;
     en->borders = NULL;
     en->has_pairs = token_pairs_apply(model);
     if (init_super(en, model, wide, long_pretokens, e) ||
-        cached_encoder_init(&en->cached, &coder, en->super ? en->super->ids.wide : wide, e) ||
-        pretoken_encoder_init(&en->pretoken, en->super ? &en->super->stage : model, e) ||
+        cached_encoder_init(&en->cached, &coder, first_wide(en, wide), e) ||
+        pretoken_encoder_init(&en->pretoken, first_stage(en, model), e) ||
         (en->has_pairs && token_pairs_init(&en->pairs, model, e))) {
         encoder_free(en);
         return -1;
@@ -67,6 +84,10 @@ void encoder_free(struct encoder *en)
         super_encoder_free(en->super);
     free(en->super);
     en->super = NULL;
+    if (en->join)
+        join_encoder_free(en->join);
+    free(en->join);
+    en->join = NULL;
 }
 
 /* Writes the ids of pretokens one by one, with their borders. */
@@ -82,6 +103,8 @@ static int put_each(struct encoder *en, const unsigned char *text, size_t start,
 int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       struct ids *ids, struct err *e)
 {
+    if (en->join)
+        return join_encoder_pretokens(en->join, &en->cached, text, start, ends, n, ids, e);
     if (en->super)
         return super_encoder_pretokens(en->super, &en->cached, text, start, ends, n, ids, en->borders, e);
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {

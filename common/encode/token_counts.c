@@ -10,6 +10,12 @@ enum {
 
 int token_counts_init(struct token_counts *c, const struct model *m, struct err *e)
 {
+    *c = (struct token_counts){0};
+    if (m->n_super)
+        return err_set(
+            e, EX_USAGE,
+            "the model has superwords of whole pretokens (BoundlessBPE): their tokens cannot be counted pretoken by "
+            "pretoken; encode the text with bpe-encode");
     *c = (struct token_counts){.count = calloc((size_t)m->n_ids + 1, sizeof *c->count)};
     if (!c->count)
         return err_mem(e, "the counts of tokens", m->n_ids * sizeof *c->count);

@@ -28,6 +28,8 @@ static int leave(struct tokenize *t, uint64_t end, struct err *e)
     if (!t->in_document)
         return 0;
     t->in_document = false;
+    if (encoder_end(t->encoder, &t->ids, e))
+        return -1;
     if (t->eot == EOT_AFTER && ids_put(&t->ids, t->eot_id, e))
         return -1;
     if (t->n_marks == t->cap_marks &&
@@ -75,7 +77,7 @@ static int special(void *ctx, size_t token, size_t end, struct err *e)
         return -1;
     if (t->eot != EOT_NONE && separator)
         return separate(t, end, e);
-    if (enter(t, e) || ids_put(&t->ids, t->special_id[token], e))
+    if (enter(t, e) || encoder_end(t->encoder, &t->ids, e) || ids_put(&t->ids, t->special_id[token], e))
         return -1;
     if (separator)
         return separate(t, end, e);
@@ -133,7 +135,7 @@ ptrdiff_t tokenize_text(struct tokenize *t, const struct text_place *place, cons
         return -1;
     t->used += (uint64_t)used;
     if (end != TEXT_DOC)
-        return used;
+        return end == TEXT_LETTER && encoder_end(t->encoder, &t->ids, e) ? -1 : used;
     *where = n;
     if (end_text(t, e))
         return -1;

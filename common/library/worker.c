@@ -56,7 +56,7 @@ static int take_special(void *ctx, size_t token, size_t end, struct err *e)
     const uint32_t id = w->now->special_id[token];
     if (w->refuse && encode_rules_refuse(w->refuse, id, e))
         return -1;
-    return ids_put(&w->ids, id, e);
+    return encoder_end(&w->encoder, &w->ids, e) || ids_put(&w->ids, id, e) ? -1 : 0;
 }
 
 static int splitter_open(struct worker *w, struct splitter *s, const struct encode_rules *er, struct err *e)
@@ -122,7 +122,7 @@ int worker_encode(struct worker *w, const char *text, size_t n, size_t *where, s
         *where = at + bad;
         return -1;
     }
-    return 0;
+    return encoder_end(&w->encoder, &w->ids, e);
 }
 
 /* ---- The pool ---- */

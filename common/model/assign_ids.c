@@ -208,6 +208,12 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
         m->byte_id[c] = symbol[c];
     for (size_t k = 0; k < l->n_merges; k++)
         m->merge[k] = (struct merge){symbol[l->merges[k].left], symbol[l->merges[k].right], symbol[N_BYTES + k]};
+    if (l->merge_count) {
+        m->merge_count = malloc((l->n_merges + 1) * sizeof *m->merge_count);
+        if (!m->merge_count)
+            return err_mem(b->e, "the merges", l->n_merges * sizeof *m->merge_count);
+        memcpy(m->merge_count, l->merge_count, l->n_merges * sizeof *m->merge_count);
+    }
     m->merges_as_strings = l->merges_as_strings;
     m->normalizer = l->normalizer;
     if (l->pattern && !(m->pattern = (const char *)build_copy(b, l->pattern, strlen(l->pattern))))

@@ -24,6 +24,7 @@
 struct learned {
     const struct merge *merges; /* of symbols; left and right are smaller than the resulting symbol */
     size_t n_merges;
+    const uint64_t *merge_count;         /* as in struct model; NULL: not known */
     const struct special_token *special; /* in the order of their ids */
     size_t n_special;
     bool special_first;

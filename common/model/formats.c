@@ -17,6 +17,12 @@ int model_format_check(const struct model_format *f, struct model *m, struct err
         return err_set(e, EX_USAGE,
                        "-f %s is for models of bytes, and this one starts from characters (SentencePiece): use -f json",
                        f->name);
+    if (m->n_super && !f->has_superwords)
+        return err_set(
+            e, EX_USAGE,
+            "-f %s cannot express that %zu merges apply only to whole pretokens (superwords), so it would also "
+            "join parts of words: use -f boundless",
+            f->name, m->n_super);
     return f->check(m, e);
 }
 

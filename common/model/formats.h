@@ -66,6 +66,7 @@ struct model_format {
     bool all_special;             /* it cannot mark an added token as not special */
     bool has_merge_forms;         /* merges can be arrays or strings (merges_as_strings) */
     bool has_characters;          /* it can express models of characters */
+    bool has_superwords;          /* it can express models with superwords */
     bool has_ids;                 /* false: it has only merges, so the order of ids does not matter */
     bool special_first;           /* by default special tokens have the first ids */
     bool special_apart; /* special tokens are a separate map: one with the text of another token has its own id, and
@@ -100,6 +101,7 @@ static inline int model_source_says_all(const struct model_source *from, const c
     X(tiktoken)                                                                                                        \
     X(hf_dir)                                                                                                          \
     X(merges)                                                                                                          \
+    X(boundless)                                                                                                       \
     X(tekken)                                                                                                          \
     X(sentencepiece)
 

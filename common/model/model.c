@@ -56,6 +56,7 @@ void model_free(struct model *m)
     token_index_free(&m->index);
     huge_free(m->token, m->token_bytes);
     huge_free(m->merge, m->merge_bytes);
+    free(m->merge_count);
     free(m->special);
     free(m->regex);
     free(m->split);
@@ -226,8 +227,8 @@ const struct model_special *model_assumed_eos(const struct model *m)
 /* The hash covers a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for the
  * next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids; the
  * number of merges that follow (none if results are in the order of their ids); for each merge the three ids. For a
- * model of characters, it ends with the spelling, whether unknown characters become bytes, whether they fuse, and the
- * token that they become. */
+ * model with superwords of whole pretokens, it ends with n_super; for a model of characters, with the spelling, whether
+ * unknown characters become bytes, whether they fuse, and the token that they become. */
 struct hasher {
     uint64_t hash;
     size_t n;
@@ -281,6 +282,8 @@ uint64_t model_fingerprint(const struct model *m)
     hash_numbers(&h, (const uint64_t[]){m->n_ids, n}, 2);
     for (size_t k = 0; k < n; k++)
         hash_numbers(&h, (const uint64_t[]){m->merge[k].left, m->merge[k].right, m->merge[k].result}, 3);
+    if (m->n_super)
+        hash_numbers(&h, (const uint64_t[]){m->n_super}, 1);
     if (model_of_characters(m)) {
         const struct model_unknown *u = &m->unknown;
         hash_numbers(&h, (const uint64_t[]){m->spelling, u->bytes, u->bytes ? 0 : u->fuse}, 3);

@@ -4,9 +4,11 @@
  * position); regexes split the text between them into pretokens; a pretoken that as a whole is a token becomes that
  * token (if ignore_merges); otherwise it starts as its bytes, and while two neighbors can merge, the pair with the
  * lowest rank is merged, the leftmost of equal ones. In a model of characters (SentencePiece) a pretoken starts as its
- * characters: each one that is a token becomes that token; for others see struct model_unknown. Hugging Face tokenizers
- * (add_special_tokens=False) and tiktoken (allowed_special="all") do the same with the same file; a file that needs
- * anything else is rejected.
+ * characters: each one that is a token becomes that token; for others see struct model_unknown. In a model with
+ * superwords of whole pretokens (n_super; BoundlessBPE), the last merges have no part in that: they are then applied in
+ * the same way to each sequence of adjacent pretokens that are one token each. Hugging Face tokenizers
+ * (add_special_tokens=False), tiktoken (allowed_special="all") and fastboundlessbpe do the same with the same file; a
+ * file that needs anything else is rejected.
  */
 #ifndef BPE_MODEL_MODEL_H
 #define BPE_MODEL_MODEL_H
@@ -69,6 +71,8 @@ struct model {
                                        model_unknown; bytes that no unknown character has may have MODEL_NO_ID */
     struct merge *merge;            /* by rank, of ids of vocabulary tokens; no pair occurs twice */
     size_t n_merges;
+    size_t n_super; /* the last n_super merges are those of superwords, of ids that one pretoken or several become */
+    uint64_t *merge_count; /* owned, by rank: how often the pair occurred when training merged it; NULL: not known */
     bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
                      token, and the id of that token is the rank */
     bool ignore_merges; /* a pretoken that is a vocabulary token as a whole becomes that token, before any merge

@@ -13,6 +13,7 @@
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
 #include "model/character_model.h"
+#include "model/formats.h"
 #include "model/model_build.h"
 #include "pretok/byte_level.h"
 #include "unicode/utf8.h"
@@ -360,12 +361,14 @@ int convert_by_ranks(struct model *m, const uint32_t *rank, size_t *missing, str
 int convert_to_merges(struct model *m, struct err *e)
 {
     size_t missing;
-    if (!m->by_rank)
+    if (!m->by_rank && !m->format->special_apart)
         return 0;
-    if (convert_by_ranks(m, NULL, &missing, e))
-        return -1;
-    m->by_rank = false;
-    m->ignore_merges = missing > 0;
+    if (m->by_rank) {
+        if (convert_by_ranks(m, NULL, &missing, e))
+            return -1;
+        m->by_rank = false;
+        m->ignore_merges = missing > 0;
+    }
     if (check_keys(m, e))
         return -1;
     for (size_t i = 0; i < m->n_special; i++)

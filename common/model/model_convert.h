@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Gives a model that merges by rank a list of merges; other models remain unchanged. -1: out of memory, or (EX_USAGE) a
- * special token would have the key of another token in a vocabulary whose keys are in byte-to-unicode form. */
+/* Gives a model that merges by rank a list of merges, and makes special tokens that were a separate map (special_apart)
+ * keys of the vocabulary; other models remain unchanged. -1: out of memory, or (EX_USAGE) a special token would have
+ * the key of another token in a vocabulary whose keys are in byte-to-unicode form. */
 int convert_to_merges(struct model *m, struct err *e);
 
 /* Makes all added tokens keys of the vocabulary (`keyed`), unless the ids of those that are not keys are the ones that

@@ -113,6 +113,8 @@ int model_extend(struct model *m, const struct merge *merges, size_t n, const st
         grow_special(m, n_special, e))
         return -1;
     token_index_free(&m->index); /* model_index makes it again */
+    free(m->merge_count);        /* those of the new merges are of another text */
+    m->merge_count = NULL;
     for (size_t i = 0; i < n; i++) {
         m->merge[m->n_merges++] = merges[i];
         if (merges[i].result >= m->n_ids &&

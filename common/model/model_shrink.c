@@ -66,8 +66,11 @@ static void drop_merges(struct shrink *s, size_t limit)
     size_t kept = 0;
     for (size_t k = 0; k < m->n_merges && k < limit; k++) {
         const struct merge g = m->merge[k];
-        if (!s->gone[g.left] && !s->gone[g.right] && !s->gone[g.result])
-            m->merge[kept++] = g;
+        if (s->gone[g.left] || s->gone[g.right] || s->gone[g.result])
+            continue;
+        if (m->merge_count)
+            m->merge_count[kept] = m->merge_count[k];
+        m->merge[kept++] = g;
     }
     m->n_merges = kept;
 }
@@ -185,6 +188,9 @@ out:
 int model_cut(struct model *m, uint64_t n, struct err *e)
 {
     struct shrink s;
+    if (m->n_super)
+        return err_set(e, EX_USAGE,
+                       "-v: cutting a model with superwords of whole pretokens (BoundlessBPE) is not supported");
     int rc = shrink_init(&s, m, e);
     if (rc == 0 && n > s.n_tokens)
         rc = err_set(e, EX_USAGE, "-v %llu: the model has only %zu tokens", (unsigned long long)n, s.n_tokens);
@@ -268,6 +274,9 @@ static uint64_t prune(struct shrink *s, uint64_t n, uint64_t *count, uint32_t *n
 int model_prune(struct model *m, uint64_t n, uint64_t *count, struct err *e)
 {
     struct shrink s;
+    if (m->n_super)
+        return err_set(e, EX_USAGE,
+                       "--prune: pruning a model with superwords of whole pretokens (BoundlessBPE) is not supported");
     struct leaves l = {.count = count, .id = malloc(((size_t)m->n_ids + 1) * sizeof *l.id)};
     uint32_t *n_splits = calloc((size_t)m->n_ids + 1, sizeof *n_splits);
     assert(!model_of_characters(m));

@@ -15,6 +15,10 @@ static int check_suits(struct model *m, struct err *e)
 {
     if (model_of_characters(m))
         return err_set(e, EX_USAGE, "superwords are learned from bytes, and this model starts from characters");
+    if (m->n_super)
+        return err_set(
+            e, EX_USAGE,
+            "superwords are learned from words, and this model has superwords of whole pretokens (BoundlessBPE)");
     m->ignore_merges = false;
     return convert_to_merges(m, e);
 }

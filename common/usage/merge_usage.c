@@ -340,7 +340,7 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct merge_options, add_special), .check = check_add_special},
     {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
-    {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
+    {0, "special-last", NULL, "give them the last ids (default for gpt2, tiktoken, boundless)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_LAST},
     {'q', "quiet", NULL, "with --extend: do not say that another round can make more tokens",
      OPTION_TO(FLAG, struct merge_options, quiet)},
@@ -348,7 +348,8 @@ static const struct option_row rows[] = {
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
      "the directory PATH; tiktoken: with -o also PATH.json;\n"
-     "hf-dir: the directory PATH for from_pretrained; merges: text",
+     "hf-dir: the directory PATH for from_pretrained; merges: text;\n"
+     "boundless: the .model of BoundlessBPE",
      OPTION_TO(CHOICE, struct merge_options, format_number), .get_words = model_format_names},
     {0, "merges", "FORM", "merges in tokenizer.json: array (default), or string for old readers",
      OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges,
@@ -367,7 +368,7 @@ const struct usage merge_usage = {
                 "[--parity [--dev FILE...] [--ratio[=R,...]] [--global-merges=M]]\n"
                 "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"
-                "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH]\n"
+                "[-f json|gpt2|tiktoken|hf-dir|merges|boundless] [--merges=array|string] [-o PATH]\n"
                 "[--stats=FILE] [FILE...]\n"
                 "bpe-merge -v N --extend=MODEL [-q] [OPTION]... [FILE...]\n"
                 "bpe-merge --live=N [-o PATH] [FILE...]",

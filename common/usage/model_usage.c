@@ -99,7 +99,7 @@ static const struct option_row rows[] = {
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
      "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
-     "PATH for from_pretrained; merges: text",
+     "PATH for from_pretrained; merges: text; boundless: BoundlessBPE",
      OPTION_TO(CHOICE, struct model_options, format_number), .get_words = model_format_names,
      OPTION_GIVEN(struct model_options, has_format)},
     {0, "merges", "FORM", "merges in tokenizer.json: array, or string for old readers\n(default: as in MODEL)",
@@ -119,14 +119,14 @@ const struct usage model_usage = {
     .name = "bpe-model",
     .synopsis = "[--info] [-v N] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
                 "[--set-eos=TOKEN] [--set-pad=TOKEN] [--superwords[=documents|lines]]\n"
-                "[-f json|gpt2|tiktoken|hf-dir|merges]\n"
+                "[-f json|gpt2|tiktoken|hf-dir|merges|boundless]\n"
                 "[--merges=array|string] [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
                 "bpe-model --prune=N [--partial] [OPTION]... MODEL [SUM]\n"
                 "bpe-model --drop-unused [OPTION]... MODEL [SUM]\n"
                 "bpe-model --diff MODEL MODEL",
     .about = "Reads a model, and writes it in another format, or changed, or describes it. MODEL is a\n"
-             "tokenizer.json, .tiktoken file or tokenizer.model (default standard input), or a directory with\n"
-             "vocab.json and merges.txt.",
+             "tokenizer.json, .tiktoken file, tokenizer.model or BoundlessBPE model (default standard input),\n"
+             "or a directory with vocab.json and merges.txt.",
     .options = rows,
     USAGE_FILES(struct model_options, files, n_files),
     .check = check,

@@ -10,11 +10,13 @@ import hashlib
 import json
 import os
 import random
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 import spm  # noqa: E402
+from lib import EOT, spell  # noqa: E402
 
 BASE = json.load(open("tokenizer.json", encoding="utf-8"))
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -595,6 +597,141 @@ def tekken_trials():
     reads(b"", {"format": "json"}, "a directory with tekken.json and tokenizer.json: tokenizer.json", ["mistral"])
 
 
+NEVER = [0xC0, 0xC1, *range(0xF5, 0x100)]  # the bytes that UTF-8 never has
+
+
+def boundless(kind="superbpe", tokens=(b"he", b" t", b" the", b"he the"), special=(EOT,), words=((b"h", b"e"), (b" ", b"t"), (b" t", b"he")),
+              supers=((b"he", b" the"),), first=None, **config):
+    """A BoundlessBPE model as fastboundlessbpe writes it: 243 bytes, then the tokens."""
+    def section(name, merges):
+        lines = [f"{i} {spell(a)} {spell(b)} {100 - i} 0" for i, (a, b) in enumerate(merges)]
+        whole = {"tau": 1.1, "is_super": name == "superwords", "superbpe_mode": name == "superwords" and kind == "superbpe", "blowup": False,
+                 "main_regex": GPT2, "script_specific_regex": None, "script_specific_scripts": None, "merge_pattern": r"\p{L}", **config}
+        return [name, json.dumps({k: v for k, v in whole.items() if v != "gone"}), "merges", str(len(lines)), *lines, "deletions", "0"]
+    made = {a + b for a, b in supers} - {a + b for a, b in words}
+    tokens = [*(bytes([b]) for b in range(256) if b not in NEVER), *tokens] if first is None else first
+    lines = [f"BoundlessBPE v2 {kind}", "vocabulary", str(len(tokens)), *(f"{i} {spell(t)} 0 {int(t in made)}" for i, t in enumerate(tokens)),
+             "special_tokens", str(len(special)), *(f"{len(tokens) + i} {s}" for i, s in enumerate(special)),
+             *section("words", words), *(section("superwords", supers) if kind != "word" else ())]
+    return "".join(line + "\n" for line in lines)
+
+
+def boundless_trials():
+    def good(name, wanted, text, args=()):
+        reads(text.encode(), wanted, f"a BoundlessBPE model {name}", args)
+
+    def bad(name, part, text, code=65, args=()):
+        refuses(text.encode(), part, f"a BoundlessBPE model {name}", code, args)
+
+    def line(old, new):
+        text = boundless()
+        assert text.count(f"\n{old}\n") == 1, old
+        return text.replace(f"\n{old}\n", f"\n{new}\n" if new is not None else "\n")
+
+    def stays(name, text):
+        code, out, err = lib.run(["bpe-model", "-f", "boundless"], text.encode())
+        report(code == 0 and out == text.encode() and not err, f"a BoundlessBPE model {name} is written unchanged", f"{code} {err}")
+
+    def unwritten(name, part, form, text, args=()):
+        code, out, err = lib.run(["bpe-model", "-f", form, *args], text.encode())
+        report(code == 64 and part in err and not out and err.count("\n") == 1, f"refuses to write {name}", f"{code} {err}")
+
+    small = {"format": "boundless", "pattern": "gpt2", "ids": "261", "tokens": "261", "merges": "4", "superwords": "1 merges of whole pretokens",
+             "unreached": None, "ignore-merges": "no", "special": f"247 {EOT}"}
+    good("with superwords", small, boundless())
+    good("of words only", {**small, "ids": "260", "tokens": "260", "merges": "3", "superwords": None, "unreached": "0", "special": f"246 {EOT}"},
+         boundless("word", (b"he", b" t", b" the")))
+    good("with words and superwords mixed", small, boundless("boundless", (b"he", b" t", b" the", b"he the")))
+    good("with CR LF", small, boundless().replace("\n", "\r\n"))
+    good("without special tokens", {"ids": "260", "special-tokens": "0", "special": None}, boundless(special=()))
+    good("with all bytes", {"ids": "261", "special": f"260 {EOT}"},
+         boundless(first=[bytes([b]) for b in range(256)] + [b"he", b" t", b" the", b"he the"]))
+    good("with a special token that is spelled as a token", {"special": ["247 he", "248 a b"]}, boundless(special=("he", "a b")))
+    good("without a regex", {"pattern": "o200k"}, boundless(main_regex="gone"))
+    good("with null as its regex", {"pattern": "o200k"}, boundless(main_regex=None))
+    good("with another regex", {"pattern": "regex", "regex": r"\p{L}+|.|é"}, boundless(main_regex=r"\p{L}+|.|é"))
+    good("that does not split", {"pattern": "bytes"}, boundless(main_regex=r"[\s\S]+"))
+    good("without a merge_pattern", small, boundless(merge_pattern="gone"))
+
+    bad("of another version", 'line 1: is not "BoundlessBPE v2" and word, boundless or superbpe', boundless().replace("v2", "v1"))
+    bad("of another type", 'line 1: is not "BoundlessBPE v2" and word', boundless("wordy"))
+    bad("that a merge made of deleted tokens", "line 262: tokens that training deleted again (PickyBPE",
+        boundless().replace("deletions\n0\nsuper", "deletions\n1\n7 he\nsuper"))
+    bad("that splits some scripts by another regex", '"script_specific_regex" is not supported', boundless(script_specific_regex="x"))
+    bad("with another merge_pattern", '"merge_pattern" is "^x"', boundless(merge_pattern="^x"))
+    bad("with a regex that is not supported", r"\w is not supported", boundless(main_regex=r"\w+"))
+    for regex in r"(?<=a)b|\s|\S", r"(?<!a)b|\s|\S", r"\Aa|\s|\S":
+        bad(f"with the regex {regex}", "looks at the text before a match", boundless(main_regex=regex))
+    bad("with an id left out", "line 10: has the id 7, not the next one, 6", line("6 Ć 0 0", None))
+    bad("with a bad token", "line 10: is not an id, a token", line("6 Ć 0 0", "6 \u20ac 0 0"))
+    bad("with a bad count", "line 10: is not an id, a token", line("6 Ć 0 0", "6 Ć -1 0"))
+    bad("with another flag", "line 10: is not an id, a token", line("6 Ć 0 0", "6 Ć 1 2"))
+    bad("with a huge count", "line 10: is not an id, a token", line("6 Ć 0 0", f"6 Ć {1 << 63} 0"))
+    bad("with a field more", "line 10: is not an id, a token", line("6 Ć 0 0", "6 Ć 0 0 0"))
+    bad("with a token twice", '"he" occurs twice', line("244 Ġt 0 0", "244 he 0 0"))
+    bad("with a bad special token", "line 253: is not an id and a special token", line(f"247 {EOT}", EOT))
+    bad("with an empty special token", "line 253: is not an id and a special token", line(f"247 {EOT}", "247 "))
+    bad("with a special token that ends with a space", "ends with white space", line(f"247 {EOT}", "247 x\u00a0"))
+    bad("with a special token that has the id of another", "two tokens have the id 7", line(f"247 {EOT}", f"7 {EOT}"))
+    bad("without words", 'line 254: not the line "words"', boundless().replace("\nwords\n", "\n"))
+    bad("with a bad configuration", "line 255: ", boundless().replace('{"tau"', "{tau"))
+    bad("with another heading", 'line 256: not the line "merges"', boundless().replace("merges\n3\n", "merge\n3\n"))
+    bad("with a bad number", "line 257: is not a number of lines", boundless().replace("merges\n3\n", "merges\n3x\n"))
+    bad("with too few merges", "line 260: is not a rank, two tokens", line("2 Ġt he 98 0", None))
+    bad("with too many merges", 'line 260: not the line "deletions"', boundless().replace("merges\n3\n", "merges\n2\n"))
+    bad("with ranks in another order", "line 260: the rank of a merge is not greater", line("2 Ġt he 98 0", "1 Ġt he 98 0"))
+    bad("with a merge of an unknown token", 'merge 3, "he" and "Ġthf"', boundless(supers=((b"he", b" thf"),)))
+    bad("with a merge of an empty token", "line 260: is not a rank, two tokens", line("2 Ġt he 98 0", "2  Ġthe 98 0"))
+    bad("with the same merge of words and of superwords", "the same two tokens have several merges (1 too many)",
+        boundless(supers=((b"he", b" the"), (b" t", b"he"))))
+    bad("with a merge before one that makes a part of it", 'merge 0, "Ġt" and "he", comes before one that makes one of these',
+        boundless(words=((b" t", b"he"), (b"h", b"e"), (b" ", b"t"))))
+    bad("with two ways to make a part, one of them later", 'merge 4, "Ġthe" and "he", comes before one that makes',
+        boundless(tokens=(b"he", b" t", b" the", b" th", b" thehe", b"he the"),
+                  words=((b"h", b"e"), (b" ", b"t"), (b" t", b"he"), (b" t", b"h"), (b" the", b"he"), (b" th", b"e"))))
+    bad("that joins lines", "merge 3 is of a superword with text after a newline", boundless(tokens=(b"he", b" t", b" the", b"\nhe"),
+                                                                                          supers=((b"\n", b"he"),)))
+    bad("without a byte", 'the byte 0x41 ("A") is not in the vocabulary',
+        boundless(first=[bytes([b]) for b in range(256) if b not in (*NEVER, 0x41)] + [b"he", b" t", b" the", b"he the"]))
+    bad("with more after its end", "line 271: the file should end before this line", boundless() + "\n x\n")
+    whole = boundless()
+    for cut in 0, 30, 500, len(whole) // 2, len(whole) - 3:
+        bad(f"cut off at byte {cut}", ("the file is empty" if not cut else "line "), whole[:cut])
+    bad("and -p", "leave out -p", whole, 64, ["-p", "gpt2"])
+    bad("and -s", "leave out -s", whole, 64, ["-s", "x"])
+
+    stays("with superwords", whole)
+    stays("with words and superwords mixed", boundless("boundless", (b"he", b" t", b"he the", b" the")))
+    stays("of words only", boundless("word", (b"he", b" t", b" the")))
+    stays("without special tokens", boundless(special=()))
+    stays("with a regex of its own", boundless(main_regex=r'\p{L}+|"|x'))
+    stays("that does not split", boundless(main_regex=r"[\s\S]+"))
+    stays("with special tokens spelled as tokens", boundless(special=("he", "a b", "Ġ")))
+    for form in "json", "tiktoken", "merges":
+        unwritten(f"superwords with -f {form}", f"-f {form} cannot express that 1 merges apply only to whole pretokens (superwords)", form, whole)
+    lib.write("super.model", whole)
+    counts = lib.must("bpe-sum", data=lib.must("bpe-count", data=lib.must("bpe-chunk", "-m", "super.model", data=b"he the\n")))
+    for args, part, data in ((["bpe-model", "--diff", "super.model", "super.model"], "--diff: comparing models with superwords of whole pretokens (BoundlessBPE) is not supported", b""),
+                             (["bpe-model", "--prune=1", "super.model"], "(BoundlessBPE): their tokens cannot be counted pretoken by pretoken", counts),
+                             (["bpe", "describe", "-m", "super.model"], "(BoundlessBPE): their tokens cannot be counted", b"he the"),
+                             (["bpe-merge", "-v", "300", "--init=super.model"], "super.model cannot be extended: it has superwords of whole pretokens", counts),
+                             (["bpe-model", "--superwords", "-f", "boundless", "super.model"], "this model has superwords of whole pretokens", b"")):
+        code, out, err = lib.run(args, data)
+        report(code == 64 and part in err and not out and err.count("\n") == 1, f"{' '.join(args)}: superwords are refused", f"{code} {err}")
+    word = boundless("word", (b"he", b" t", b" the"), special=("he",))
+    unwritten("as JSON a special token spelled as a token", 'special token "he", id 246, is spelled as token 243', "json", word)
+    unwritten("a model cut with -v", "-v: cutting a model with superwords of whole pretokens (BoundlessBPE) is not supported", "boundless", whole, ["-v", "260"])
+    unwritten("first special tokens", "in a BoundlessBPE file special tokens come after all others", "boundless", dump(BASE).decode())
+    code, out, err = lib.run(["bpe-model", "-f", "boundless", "--add-special=<x>"], whole.encode())
+    report(code == 0 and out == whole.replace(f"special_tokens\n1\n247 {EOT}", f"special_tokens\n2\n247 {EOT}\n261 <x>").encode(),
+           "a special token is added to a BoundlessBPE model", f"{code} {err}")
+    word = boundless("word", (b"he", b" t", b" the"))
+    code, out, err = lib.run(["bpe-model"], word.encode())
+    reads(out, {"format": "json", "ids": "260", "merges": "3", "special": f"246 {EOT}"}, "a tokenizer.json made from a BoundlessBPE model of words")
+    code, again, err = lib.run(["bpe-model", "-f", "boundless"], out)
+    report(code == 0 and again == re.sub(r" (?:100|99|98) 0\n", " 0 0\n", word).encode(), "  and back, without the counts of merges", f"{code} {err}")
+
+
 PIECES = [("<unk>", 0, spm.UNKNOWN), ("<s>", 0, spm.CONTROL), ("</s>", 0, spm.CONTROL), ("<pad>", 0, spm.CONTROL), ("<x>", 0, spm.USER_DEFINED),
           ("\u2581", -9), ("a", -9), ("b", -9), ("ab", -1), ("ba", -2), ("\u2581ab", -3), ("\u2581\u2581", -1e9), ("\u2581" * 3, -1e9),
           ("\u2581" * 5, -1e9), ("\n", -9), ("b\n", -4)]
@@ -868,6 +1005,7 @@ json_trials()
 character_trials()
 tiktoken_trials()
 tekken_trials()
+boundless_trials()
 sentencepiece_trials()
 pair_trials()
 directory_trials()

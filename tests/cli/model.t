@@ -63,6 +63,30 @@ no_merges() {
     round "no merges" last -v 259
 }
 
+# BoundlessBPE's format has the counts of merges, and the ids of a tokenizer.json with special tokens last.
+boundless() {
+    learn
+    bpe-merge -v 700 -f boundless -o w.model --stats=stats in.sum
+    bpe-merge -v 700 --special-last -o last.json in.sum
+    bpe-model w.model | cmp -s - last.json
+    ok $? "-f boundless: the ids of a tokenizer.json with --special-last"
+    bpe-model -f boundless w.model | cmp -s - w.model
+    ok $? "-f boundless: written unchanged by bpe-model"
+    is "$(sed -n '/^merges$/,/^deletions$/p' w.model | awk 'NF == 5 { print $4 }' | cksum)" "$(cut -f 4 stats | cksum)" \
+        "  the count of each merge"
+    bpe-model -f boundless last.json >zero.model
+    awk '/^merges$/ { m = 1 } m && NF == 5 { $4 = 0 } { print }' w.model | cmp -s - zero.model
+    ok $? "-f boundless of a tokenizer.json: without counts"
+    is "$(bpe-model -f tiktoken last.json | cksum)" "$(bpe-model -f tiktoken w.model | cksum)" "boundless to tiktoken"
+    refuses 64 "bpe-merge: --special-first: in the boundless format special tokens come last" bpe-merge -v 700 -f boundless --special-first in.sum
+    bpe-chunk -s '<|endoftext|>' -s ' x ' in.txt | bpe-count | bpe-sum >x.sum
+    refuses 64 'bpe-merge: special token " x " ends with white space or contains a newline: a BoundlessBPE file cannot express it' \
+        bpe-merge -v 300 -f boundless x.sum
+    bpe-chunk -s '<e>' -p deepseek-v3 in.txt | bpe-count | bpe-sum >x.sum
+    refuses 64 'bpe-merge: a BoundlessBPE file can only express that text is split by one regex, and not several, one after the other' \
+        bpe-merge -v 300 -f boundless x.sum
+}
+
 gaps="tiktoken drops text that the regex does not match, which is a pretoken here: ids differ for such text"
 
 # Patterns other than gpt2. vocab.json and merges.txt do not name them, and tiktoken drops text that a regex does not match.
@@ -281,7 +305,7 @@ not_said() {
 bad_options() {
     learn
     refuses 64 "bpe-model: -o: the path is empty" bpe-model -o '' tokenizer.json
-    refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, hf-dir, merges" bpe-model -f xml tokenizer.json
+    refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, hf-dir, merges, boundless" bpe-model -f xml tokenizer.json
     refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
     refuses 64 "bpe-model: --merges is for -f json and hf-dir" bpe-model --merges=array -f merges tokenizer.json
     refuses 64 "bpe-model: -f gpt2 writes several files*" bpe-model -f gpt2 tokenizer.json
@@ -365,7 +389,7 @@ rules_cut_off() {
     fails 65 "bpe-chunk: edited.json: *" bpe-chunk -m edited.json in.txt
 }
 
-for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes hf_dir other_order unreached \
+for cases in read_or_refused special_last special_first no_merges boundless other_patterns regexes merges pipes hf_dir other_order unreached \
     ignore_merges steps several_regexes not_said bad_options cannot_write rules_of_forms rules_refused other_ids rules_cut_off; do
     block $cases
 done

@@ -118,6 +118,12 @@ def models():
     put("model", "sentencepiece", b"sentencepiece\n" + spm.model(pieces, eos="</s>", escape=1))
     put("model", "sentencepiece-runs", b"sentencepiece\n" + spm.model(pieces[:4] + [("\u2581" * n, -1e9) for n in (2, 3, 5)], prefix=0, name="identity"))
     put("model", "sentencepiece-bytes", b"sentencepiece\n" + spm.model(pieces[:4] + spm.BYTES, byte_fallback=1))
+    config = '{"main_regex": "\\\\p{L}+|\\\\s", "merge_pattern": "\\\\p{L}", "tau": 1.1}'
+    words = "0 h e 9 0\n1 \u0120 t 8 0\n2 \u0120t he 7 1\n"
+    head = f"vocabulary\n260\n@BYTES@256 he 9 0\n257 \u0120t 8 0\n258 \u0120the 7 0\n259 he\u0120the 3 1\nspecial_tokens\n1\n260 {EOT}\n"
+    words = f"words\n{config}\nmerges\n3\n{words}deletions\n0\n"
+    put("model", "boundless", f"boundless\nBoundlessBPE v2 superbpe\n{head}{words}superwords\n{config}\nmerges\n1\n0 he \u0120the 3 1\ndeletions\n0\n")
+    put("model", "boundless-word", f"boundless\nBoundlessBPE v2 word\n{head}{words}")
     roles = {"eos_token": "</s>", "pad_token": {"content": "<pad>", "normalized": False}, "image_token": None, "tokenizer_class": "GPT2TokenizerFast",
              "add_prefix_space": False}
     ids = {"257": {"content": "<a>", "special": True}, "258": {"content": "</s>", "lstrip": False}, "260": {"content": "<pad>"}}

@@ -6,11 +6,12 @@
  *     tiktoken             the ranks, or the ranks and their sidecar
  *     mistral              tekken.json
  *     sentencepiece        tokenizer.model, which may contain zero bytes
+ *     boundless            the .model of BoundlessBPE
  *     config               tokenizer_config.json, added_tokens.json: with a pair of files, and with ranks
  *
  * Each must have tokens for all 256 bytes, which would be most of a small file, so @BYTES@ stands for them in the
- * file's format. A model that can be read must be usable: all of it is read, and written as JSON; then it gets special
- * tokens and loses others, and is compared with itself.
+ * file's format. A model that can be read must be usable: all of it is read, and written as JSON and as a BoundlessBPE
+ * model; then it gets special tokens and loses others, and is compared with itself.
  */
 #include "base/sys/base64.h"
 #include "base/sys/buf.h"
@@ -63,9 +64,10 @@ static void put_link(const char *to, const char *name)
         abort();
 }
 
-enum form { MEMBERS, LINES, TEKKEN };
+enum form { MEMBERS, LINES, TEKKEN, BOUNDLESS };
 
-/* Puts the tokens of all bytes as members of an object, as lines of base64 and rank, or as the items of tekken.json. */
+/* Puts the tokens of all bytes as members of an object, as lines of base64 and rank, as the items of tekken.json, or as
+ * lines of the vocabulary of a BoundlessBPE model. */
 static void put_bytes(struct buf *out, enum form form)
 {
     struct err e;
@@ -76,10 +78,16 @@ static void put_bytes(struct buf *out, enum form form)
         if (form == MEMBERS) {
             buf_put_str(out, byte == '"' || byte == '\\' ? ",\"\\" : b ? ",\"" : "\"", &e);
             byte_level_put(out, &byte, 1, &e);
+        } else if (form == BOUNDLESS) {
+            buf_printf(out, &e, "%u ", b);
+            byte_level_put(out, &byte, 1, &e);
         } else {
             base64_put(out, &byte, 1, &e);
         }
-        buf_printf(out, &e, form == LINES ? " %u\n" : form == TEKKEN ? "\",\"rank\":%u}" : "\":%u", b);
+        if (form == BOUNDLESS)
+            buf_put_str(out, " 0 0\n", &e);
+        else
+            buf_printf(out, &e, form == LINES ? " %u\n" : form == TEKKEN ? "\",\"rank\":%u}" : "\":%u", b);
     }
 }
 
@@ -155,13 +163,19 @@ static size_t n_unmade(const struct model *m)
     return n;
 }
 
-static void write_json(struct model *m)
+static void write_as(struct model *m, const struct model_format *format)
 {
     struct err e;
     struct model_files files = {0};
-    if (format_hf_json.check(m, &e) == 0)
-        (void)!format_hf_json.write(&files, m, &e);
+    if (model_format_check(format, m, &e) == 0)
+        (void)!format->write(&files, m, &e);
     model_files_free(&files);
+}
+
+static void write_all(struct model *m)
+{
+    write_as(m, &format_hf_json);
+    write_as(m, &format_boundless);
 }
 
 /* Changes a model in every way. A token that merging makes must stay one. */
@@ -186,7 +200,7 @@ static void change(struct model *m)
     if (model_diff(&out, m, m, &e) == 0 && out.len)
         abort();
     buf_free(&out);
-    write_json(m);
+    write_all(m);
 }
 
 static void use(struct model *m)
@@ -206,7 +220,7 @@ static void use(struct model *m)
     if (model_unreached(m, &n, &first, &e) == 0 && n > m->n_ids)
         abort();
     (void)!model_pattern(m);
-    write_json(m);
+    write_all(m);
     __asm__ volatile("" : : "r"(sum)); /* so that the bytes are read */
 }
 
@@ -263,17 +277,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *zero = format == 's' ? NULL : memchr(data, '\0', size);
     size_t n = zero ? (size_t)(zero - data) : size;
     struct buf a = {0}, b = {0};
-    expand(&a, data, n, format == 't' ? LINES : format == 'm' ? TEKKEN : MEMBERS);
+    expand(&a, data, n, format == 't' ? LINES : format == 'm' ? TEKKEN : format == 'b' ? BOUNDLESS : MEMBERS);
     if (zero)
         expand(&b, zero + 1, size - n - 1, MEMBERS);
     fuzz_fill(&one, a.p, a.len);
     fuzz_fill(&two, b.p, b.len);
     snprintf(path, sizeof path, "%s/%s", dir,
-             strchr("jms", format) ? "json"
-             : format == 'g'       ? "gpt2"
-             : format == 'c'       ? "pair"
-             : zero                ? "beside.tiktoken"
-                                   : "plain.tiktoken");
+             strchr("bjms", format) ? "json"
+             : format == 'g'        ? "gpt2"
+             : format == 'c'        ? "pair"
+             : zero                 ? "beside.tiktoken"
+                                    : "plain.tiktoken");
     read_all(path, (struct model_opts){.pattern = format == 't' && !zero ? "gpt2" : NULL});
     if (format == 'c') {
         snprintf(path, sizeof path, "%s/ranks", dir);

@@ -41,7 +41,7 @@ def tables():
     offers(["bpe", "encode", "-f", ""], ["raw", "text"], True)
     offers(["bpe", "train", "-p", "cl"], ["cl100k", "cl100k-tiktoken"], True)
     offers(["bpe-encode", "--pattern=de"], ["--pattern=deepseek-v3"], True)
-    offers(["bpe-merge", "-f", ""], ["json", "gpt2", "tiktoken", "hf-dir", "merges"], True)
+    offers(["bpe-merge", "-f", ""], ["json", "gpt2", "tiktoken", "hf-dir", "merges", "boundless"], True)
     offers(["bpe-shard", "--format=m"], ["--format=mds", "--format=megatron"], True)
     offers(["/any/where/bpe-encode", "-m", ""], [":files *.json *.tiktoken *merges*.txt"], True)
     offers(["bpe", "train", "--progress="], ["--progress=json"], True)
@@ -163,7 +163,7 @@ def in_shell(name, *args, setup):
         lib.ok(got.rstrip("/") == line.rstrip("/"), f"{name}: {keys.replace(chr(9), '<Tab>')}", repr(got))
     if name == "zsh":
         shown = shell.type("bpe-merge -f \t\t")
-        lib.ok(re.search(r"json +gpt2 +tiktoken +hf-dir +merges\s", shown) and "--" not in shown, "zsh: only the values, in order", repr(shown))
+        lib.ok(re.search(r"json +gpt2 +tiktoken +hf-dir +merges +boundless\s", shown) and "--" not in shown, "zsh: only the values, in order", repr(shown))
     shell.close()
 
 
