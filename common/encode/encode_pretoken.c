@@ -78,7 +78,8 @@ static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, si
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     bool done;
-    if (prepare_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e) || (!done && encode_any(w, p, n, e)))
+    if (model_check_bytes(w->merges.model, p, n, e) || prepare_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e) ||
+        (!done && encode_any(w, p, n, e)))
         return -1;
     if (!w->characters)
         return 0;
@@ -104,7 +105,8 @@ int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n
         some = n < WORDS_MAX ? n : WORDS_MAX;
         for (size_t i = 0; i < some; i++) {
             bool done;
-            if (encode_at_once(w, word[i].p, word[i].n, &done, e))
+            if (model_check_bytes(w->merges.model, word[i].p, word[i].n, e) ||
+                encode_at_once(w, word[i].p, word[i].n, &done, e))
                 return -1;
             word[i].n_ids = 0;
             if (done)

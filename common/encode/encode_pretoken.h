@@ -46,10 +46,10 @@ void pretoken_encoder_free(struct pretoken_encoder *w); /* a zeroed struct is fi
 int pretoken_encoder_prepare(struct pretoken_encoder *w, bool *fast, struct err *e);
 
 /* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32. For long pretokens: it does not use encode_vector. -1: out of
- * memory. */
+ * memory; EX_DATAERR: model_check_bytes. */
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e);
 
-/* Encodes n pretokens of any length; the more at a time, the faster. -1: out of memory. */
+/* Encodes n pretokens of any length; the more at a time, the faster. -1: as above. */
 int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n, struct err *e);
 
 #endif

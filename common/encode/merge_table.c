@@ -66,7 +66,8 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     for (uint32_t b = 0; b < FIRST_MERGED; b++) {
         t->first[b] = t->last[b] = (unsigned char)b;
         t->id[b] = model->byte_id[b];
-        t->symbol[t->id[b]] = b;
+        if (t->id[b] != MODEL_NO_ID)
+            t->symbol[t->id[b]] = b;
     }
     return make_empty(t, bits, e);
 }

@@ -143,7 +143,8 @@ static int derive(struct merge_lookup *all, struct merge_table *t, bool *regular
     o.kept = (struct merge_lookup){.model = model, .merge = o.merge, .n_ranks = max};
     memset(o.made, 0xFF, max * sizeof *o.made);
     for (size_t b = 0; b < 256; b++)
-        o.made[model->byte_id[b]] = 0;
+        if (model->byte_id[b] != MODEL_NO_ID)
+            o.made[model->byte_id[b]] = 0;
     if (merge_table_init(&o.kept.table, model, max, e) || keep_exception(&o, e) ||
         (model->by_rank ? keep_by_rank : keep_listed)(&o, e) ||
         (model->by_rank ? exceptions_by_rank : exceptions_listed)(&o, e))

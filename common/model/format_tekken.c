@@ -227,8 +227,8 @@ static int take_tokens(struct tekken *t)
         return err_at(t->r.e, EX_DATAERR, t->r.name, ERR_NO_OFFSET,
                       "default_vocab_size is %llu, but there are %zu tokens and %llu special ones",
                       (unsigned long long)t->vocab_size, t->n_tokens, (unsigned long long)t->n_special);
-    for (size_t i = 0; i < n; i++) {
-        const struct str *s = &t->token[i];
+    for (size_t i = 0; i < n || i < 256; i++) {
+        const struct str *s = i < n ? &t->token[i] : &(const struct str){0};
         if (i < 256 && (s->len != 1 || *s->p != i))
             return err_at(t->r.e, EX_DATAERR, t->r.name, ERR_NO_OFFSET, "token %zu is not the byte 0x%02X", i,
                           (unsigned)i);

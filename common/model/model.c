@@ -97,6 +97,17 @@ static int compare_id(const void *id, const void *special)
     return (a > b) - (a < b);
 }
 
+int model_check_bytes(const struct model *m, const unsigned char *p, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n && m->lacks_bytes; i++)
+        if (m->byte_id[p[i]] == MODEL_NO_ID)
+            return err_set(e, EX_DATAERR,
+                           "the byte 0x%02X, which UTF-8 never contains, is not in the model's vocabulary; replace or "
+                           "skip invalid UTF-8 (--invalid)",
+                           p[i]);
+    return 0;
+}
+
 const struct model_special *model_special(const struct model *m, uint32_t id)
 {
     return m->n_special ? bsearch(&id, m->special, m->n_special, sizeof *m->special, compare_id) : NULL;

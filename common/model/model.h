@@ -67,9 +67,11 @@ struct model {
     enum spelling spelling;       /* of tokens in the file; any other than SPELLING_BYTE_LEVEL: a model of characters */
     struct model_unknown unknown; /* for models of characters */
     struct model_decoding decoding; /* for models of characters */
-    uint32_t byte_id[256];          /* the tokens of single bytes; all 256 exist. For a model of characters see struct
-                                       model_unknown; bytes that no unknown character has may have MODEL_NO_ID */
-    struct merge *merge;            /* by rank, of ids of vocabulary tokens; no pair occurs twice */
+    uint32_t byte_id[256];          /* the tokens of single bytes; all 256 exist, unless lacks_bytes. For a model of
+                                       characters see struct model_unknown; bytes that no unknown character has may have
+                                       MODEL_NO_ID */
+    bool lacks_bytes;    /* bytes that UTF-8 never contains have no tokens, and MODEL_NO_ID: see model_check_bytes */
+    struct merge *merge; /* by rank, of ids of vocabulary tokens; no pair occurs twice */
     size_t n_merges;
     size_t n_super; /* the last n_super merges are those of superwords, of ids that one pretoken or several become */
     uint64_t *merge_count; /* owned, by rank: how often the pair occurred when training merged it; NULL: not known */
@@ -130,6 +132,9 @@ uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t 
 
 /* The number of tokens; ids without a token do not count. */
 size_t model_n_tokens(const struct model *m);
+
+/* Checks that each byte of p[0 .. n) is a token of a model of bytes. -1: EX_DATAERR: the first that is not. */
+int model_check_bytes(const struct model *m, const unsigned char *p, size_t n, struct err *e);
 
 /* The added token with this id; NULL: none. */
 const struct model_special *model_special(const struct model *m, uint32_t id);

@@ -7,6 +7,7 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
+#include "unicode/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -413,11 +414,13 @@ int build_end(struct build *b)
     for (unsigned c = 0; c < 256 && !model_of_characters(m); c++) {
         unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
         m->byte_id[c] = model_find(m, byte, 1);
-        if (m->byte_id[c] == MODEL_NO_ID) {
+        if (m->byte_id[c] == MODEL_NO_ID && utf8_never_contains(c)) {
+            m->lacks_bytes = true;
+        } else if (m->byte_id[c] == MODEL_NO_ID) {
             char show[8];
             return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET,
                           "the byte 0x%02X (\"%s\") is not in the vocabulary: not a byte-level BPE model, where all "
-                          "256 bytes are tokens",
+                          "bytes of UTF-8 are tokens",
                           c, build_show(show, sizeof show, byte, 1, true));
         }
     }

@@ -70,8 +70,8 @@ int build_split(struct build *b, struct str regex, unsigned split); /* the same;
 int build_prefix(struct build *b, struct str prefix);               /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern);  /* its name and its regexes */
 
-/* The final checks: all 256 bytes exist (except in models of characters), and special tokens are distinct. Sorts
- * these. */
+/* The final checks: all bytes that UTF-8 may contain exist (except in models of characters), and special tokens are
+ * distinct. Sorts these. */
 int build_end(struct build *b);
 int build_special_end(struct build *b); /* only the check of special tokens */
 /* The same if the ids are those of a file, some of which may be ignored: refuses only the same token twice. */

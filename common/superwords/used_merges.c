@@ -71,7 +71,7 @@ static uint32_t mark(struct used_merges *u, size_t n)
 static int replay(struct used_merges *u, const unsigned char *p, size_t n, struct err *e)
 {
     uint32_t rank;
-    if (array_grow(&u->id, &u->cap, n, sizeof *u->id, "a pretoken", e))
+    if (model_check_bytes(u->model, p, n, e) || array_grow(&u->id, &u->cap, n, sizeof *u->id, "a pretoken", e))
         return -1;
     for (size_t i = 0; i < n; i++)
         u->id[i] = u->model->byte_id[p[i]];

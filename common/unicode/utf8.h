@@ -32,6 +32,12 @@ static inline size_t utf8_mark_len(const unsigned char *p, size_t n)
     return n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
+/* Whether no UTF-8 contains this byte: the 13 bytes C0, C1, and F5 to FF. */
+static inline bool utf8_never_contains(unsigned char c)
+{
+    return c == 0xC0 || c == 0xC1 || c >= 0xF5;
+}
+
 /* The length of a character in valid UTF-8, by its first byte. */
 static inline size_t utf8_char_len(unsigned char first)
 {

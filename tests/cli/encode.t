@@ -324,6 +324,13 @@ fails 64 "bpe-encode: --special=text: the special token <|*|> of end.json can ov
 is "$(ids -m m.json --invalid=skip bad.txt)" "65 66|" "--invalid=skip"
 is "$(ids -m m.json --invalid=replace bad.txt)" "65 172 124 122 66|" "--invalid=replace"
 is "$(ids -m m.json --invalid=bytes bad.txt)" "65 188 66|" "--invalid=bytes"
+sed 's/"\(ÿ\|õ\)": *[0-9]*, *//g' m.json >lacking.json
+is "$(ids -m lacking.json a.txt)" "$(ids -m m.json a.txt)" "a model without the bytes F5 and FF encodes text as with them"
+printf 'ab \377' >never.txt
+lacks="never.txt: byte 3: the byte 0xFF, which UTF-8 never contains, is not in the model's vocabulary; *"
+fails 65 "bpe-encode: $lacks" bpe-encode -m lacking.json --invalid=bytes never.txt
+bpe-chunk --invalid=bytes never.txt | bpe-count >never.count
+fails 65 "bpe-merge: never.count: byte *: the byte 0xFF, *" bpe-merge -v 300 --init=lacking.json never.count
 for o in replace skip bytes; do
     is "$(bpe-chunk -m m.json --invalid=$o bad.txt | bpe-encode -m m.json -f text)" "$($E -f text --invalid=$o bad.txt)" "  $o of chunks"
 done

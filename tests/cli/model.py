@@ -303,7 +303,9 @@ def json_trials():
     two = with_added(added("<ab>"), added("ab", normalized=True))
     out = lib.must("bpe-model", data=two)
     report([t["normalized"] for t in json.loads(out)["added_tokens"]][-2:] == [False, True], "writes the flag normalized", "")
-    refuses(edited(lambda m: m["model"]["vocab"].pop("ÿ")), 'the byte 0xFF ("ÿ") is not', "a vocabulary without a byte")
+    refuses(edited(lambda m: m["model"]["vocab"].pop("Â")), 'the byte 0xC2 ("Â") is not', "a vocabulary without a byte")
+    reads(edited(lambda m: [m["model"]["vocab"].pop(key) for key in "ÿõÀ"]), {"tokens": str(len(BASE["model"]["vocab"]) - 3)},
+          "a vocabulary without bytes that UTF-8 never contains")
     left, right = BASE["model"]["merges"][3]
     refuses(edited(lambda m: m["model"]["vocab"].pop(left + right)), f'the result, "{left + right}", is not',
             "a merge whose result is not in the vocabulary")
@@ -574,7 +576,7 @@ def tekken_trials():
     bad("with a duplicate token", '"ab" occurs twice', dump(tekken(tokens=[b"ab", b"ab", b"c d"])))
     bad("with a default_vocab_size that is too large", "default_vocab_size is 300, but there are 260 tokens and 4 special ones", dump(tekken(size=300)))
     bad("with fewer tokens than special tokens", "default_num_special_tokens is 4: too many", dump(tekken(size=3)))
-    bad("without a byte", "the byte 0xFF", dump(tekken(size=259)))
+    bad("without a byte", "token 255 is not the byte 0xFF", dump(tekken(size=259)))
     for key in "pattern", "default_vocab_size", "default_num_special_tokens", "version":
         bad(f"without {key}", f'config without "{key}"', config(**{key: "gone"}))
     bad("with a regex that is not supported", r"\w is not supported", config(pattern=r"\w+"))
