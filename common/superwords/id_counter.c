@@ -267,15 +267,14 @@ static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_ol
 static int set_later(struct id_counting *s, uint64_t first, struct err *e)
 {
     bool good;
-    if (s->later_first == first)
+    if (s->later.runs && s->later_first == first)
         return 1;
     superwords_free(&s->later);
-    s->later_first = 0;
     const bool wide = s->round.width == 4;
     if (superwords_check(&s->model, first, &good, e) ||
         (good && superwords_init(&s->later, &s->model, first, wide, wide, e)))
         return -1;
-    s->later_first = good ? first : 0;
+    s->later_first = first;
     return good;
 }
 

@@ -36,7 +36,7 @@ struct id_counting {
     uint64_t min; /* pairs that occur less often in a batch are left out: >= 1 */
     struct id_store store;
     struct superwords later;     /* the merges after those of the model whose ids are stored */
-    uint64_t later_first;        /* the rank of the first of them; 0: `later` is not set */
+    uint64_t later_first;        /* the rank of the first of them; if later.runs is not NULL */
     struct superword *superword; /* owned: by id */
 };
 

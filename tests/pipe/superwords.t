@@ -197,5 +197,11 @@ text 3 800000 >large.txt
 bpe train "${super[@]}" -o new.json --via=nice large.txt 2>/dev/null
 bpe train "${super[@]}" large.txt 2>/dev/null | cmp - new.json
 ok $? "ids in many blocks: the same model with stored ids as without"
+printf 'zqzq zqzq\n' >unused.txt
+bpe train -v 258 --min-frequency=1 -o unused.json unused.txt
+unused() { bpe train -v 300 --super=258,drop --init=unused.json --live=5 "$@" b.txt 2>/dev/null; }
+unused --via=nice >new.json
+unused | cmp - new.json && [ -s new.json ]
+ok $? "  also if the first stage has no merge left"
 
 done_testing
