@@ -60,9 +60,7 @@ static int put_raw(struct id_writer *w, struct ids *ids, bool more, struct err *
     if (n && fd_write(w->fd, ids->p, n * width, w->name, e))
         return -1;
     w->written += n * width;
-    ids->n -= n;
-    if (ids->n)
-        memmove(ids->p, ids->p + n * width, ids->n * width);
+    ids_drop(ids, n);
     return 0;
 }
 

@@ -58,4 +58,13 @@ static inline uint32_t ids_get(const unsigned char *p, bool wide)
     return narrow;
 }
 
+/* Removes the first n ids. */
+static inline void ids_drop(struct ids *ids, size_t n)
+{
+    const size_t width = ids_width(ids->wide);
+    ids->n -= n;
+    if (n && ids->n)
+        memmove(ids->p, ids->p + n * width, ids->n * width);
+}
+
 #endif

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { PAD = 64 }; /* what superwords_encode may read after ids */
-
 int join_encoder_init(struct join_encoder *j, const struct model *m, bool wide, struct err *e)
 {
     const size_t first = m->n_merges - m->n_super;
@@ -98,26 +96,13 @@ static int put_found(struct join_encoder *j, struct cached_encoder *words, const
     return 0;
 }
 
-/* The second stage, for all ids so far. */
-static int join(struct join_encoder *j, struct ids *ids, struct err *e)
-{
-    const size_t width = ids_width(j->ids.wide);
-    size_t used;
-    if (ids_reserve(&j->ids, PAD, e) || superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, &used, e))
-        return -1;
-    j->ids.n -= used;
-    if (used)
-        memmove(j->ids.p, j->ids.p + used * width, j->ids.n * width);
-    j->borders.n = 0;
-    return 0;
-}
-
 int join_encoder_pretokens(struct join_encoder *j, struct cached_encoder *words, const unsigned char *text,
                            size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct err *e)
 {
     for (size_t found; n; start = ends[found - 1], ends += found, n -= found)
         if (cached_encoder_find(words, text, start, ends, n, &found, e) ||
-            put_found(j, words, text, start, ends, found, e) || join(j, ids, e))
+            put_found(j, words, text, start, ends, found, e) ||
+            superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e))
             return -1;
     return 0;
 }
@@ -127,5 +112,5 @@ int join_encoder_end(struct join_encoder *j, struct ids *ids, struct err *e)
     if (more_borders(j, 1, e))
         return -1;
     put_border(j, j->ids.n);
-    return join(j, ids, e);
+    return superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e);
 }

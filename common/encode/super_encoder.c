@@ -5,7 +5,6 @@
 
 enum {
     PIECES_ENOUGH = ENCODER_BATCH / 2, /* pieces that are encoded together, at least; at most ENCODER_BATCH */
-    PAD = 64,                          /* what superwords_encode may read after ids */
 };
 
 int super_encoder_init(struct super_encoder *s, const struct model *m, size_t first, bool wide, struct err *e)
@@ -13,7 +12,7 @@ int super_encoder_init(struct super_encoder *s, const struct model *m, size_t fi
     *s = (struct super_encoder){.stage = *m};
     s->stage.n_merges = first;
     s->one_stage = first == m->n_merges;
-    s->ids.wide = model_id_bytes(m) > sizeof(uint16_t);
+    s->ids.wide = s->one_stage ? wide : model_id_bytes(m) > sizeof(uint16_t);
     memset(s->cut, 1, sizeof s->cut);
     for (size_t i = 0; i < first; i++) {
         const struct model_token *t = &m->token[m->merge[i].result];
@@ -23,7 +22,7 @@ int super_encoder_init(struct super_encoder *s, const struct model *m, size_t fi
             s->cut[two] = 0;
         }
     }
-    return superwords_init(&s->second, m, first, s->ids.wide, wide, e);
+    return s->one_stage ? 0 : superwords_init(&s->second, m, first, s->ids.wide, wide, e);
 }
 
 void super_encoder_free(struct super_encoder *s)
@@ -46,9 +45,9 @@ static size_t find_cuts(const unsigned char *cut, const unsigned char *text, siz
     return n;
 }
 
-/* The first stage. */
-static int encode_batch(struct super_encoder *s, struct cached_encoder *pieces, const unsigned char *text, size_t start,
-                        const struct pieces *b, struct err *e)
+/* The first stage: appends the ids of the pieces and, if borders is not NULL, the ends of pretokens. */
+static int encode_batch(const struct pieces *b, struct cached_encoder *pieces, const unsigned char *text, size_t start,
+                        struct ids *ids, struct id_borders *borders, struct err *e)
 {
     size_t border = 0, found;
     for (size_t done = 0; done < b->n; start = b->end[done + found - 1], done += found) {
@@ -57,46 +56,12 @@ static int encode_batch(struct super_encoder *s, struct cached_encoder *pieces, 
         for (size_t i = 0, to; i < found; i = to) {
             bool closes = border < b->n_borders && b->border[border] <= done + found;
             to = closes ? b->border[border] - done : found;
-            if (cached_encoder_put(pieces, text, start, b->end + done, i, to - i, &s->ids, e) ||
-                (closes && id_borders_put(&s->borders, s->ids.n, e)))
+            if (cached_encoder_put(pieces, text, start, b->end + done, i, to - i, ids, e) ||
+                (closes && borders && id_borders_put(borders, ids->n, e)))
                 return -1;
             border += closes;
         }
     }
-    return 0;
-}
-
-/* Without a second stage: appends all ids so far. */
-static int copy_ids(struct super_encoder *s, struct ids *ids, struct id_borders *borders, struct err *e)
-{
-    const size_t width = ids_width(ids->wide);
-    if (ids_reserve(ids, s->ids.n, e))
-        return -1;
-    for (size_t i = 0; i < s->borders.n && borders; i++)
-        if (id_borders_put(borders, ids->n + s->borders.at[i], e))
-            return -1;
-    if (ids->wide == s->ids.wide && s->ids.n)
-        memcpy(ids->p + ids->n * width, s->ids.p, s->ids.n * width);
-    for (size_t i = 0; i < s->ids.n && ids->wide != s->ids.wide; i++)
-        ids_set(ids, ids->wide, ids->n + i, ids_get(s->ids.p + i * ids_width(s->ids.wide), s->ids.wide));
-    ids->n += s->ids.n;
-    s->ids.n = s->borders.n = 0;
-    return 0;
-}
-
-/* The second stage, for all ids so far. */
-static int encode_ids(struct super_encoder *s, struct ids *ids, struct id_borders *borders, struct err *e)
-{
-    const size_t width = ids_width(s->ids.wide);
-    size_t used;
-    if (s->one_stage)
-        return copy_ids(s, ids, borders, e);
-    if (ids_reserve(&s->ids, PAD, e) || superwords_encode(&s->second, &s->ids, &s->borders, ids, borders, &used, e))
-        return -1;
-    s->ids.n -= used;
-    if (used)
-        memmove(s->ids.p, s->ids.p + used * width, s->ids.n * width);
-    s->borders.n = 0;
     return 0;
 }
 
@@ -119,7 +84,9 @@ int super_encoder_pretokens(struct super_encoder *s, struct cached_encoder *piec
                 k++;
             }
         }
-        if (encode_batch(s, pieces, text, start, b, e) || encode_ids(s, ids, borders, e))
+        if (s->one_stage ? encode_batch(b, pieces, text, start, ids, borders, e)
+                         : encode_batch(b, pieces, text, start, &s->ids, &s->borders, e) ||
+                               superwords_encode(&s->second, &s->ids, &s->borders, ids, borders, e))
             return -1;
         start = b->end[b->n - 1];
     }

@@ -27,17 +27,17 @@ struct pieces {
 };
 
 struct super_encoder {
-    bool one_stage;             /* there are no merges of a second stage */
+    bool one_stage;             /* there are no merges of a second stage: what follows `pieces` is not used */
     struct model stage;         /* the first stage: the model, without the merges of the second; it owns nothing */
     unsigned char cut[1 << 16]; /* by two bytes in memory: whether to cut between them */
     struct pieces pieces;
-    struct ids ids;            /* of the first stage */
+    struct ids ids;            /* of the first stage; its width is set in any case */
     struct id_borders borders; /* of the pretokens in them */
     struct superwords second;
 };
 
-/* The model is borrowed until super_encoder_free; first: as found by superwords_find. wide: as in the struct ids that
- * will be passed. -1: out of memory. */
+/* The model is borrowed until super_encoder_free; first: as found by superwords_find, or the number of merges: one
+ * stage. wide: as in the struct ids that will be passed. -1: out of memory. */
 int super_encoder_init(struct super_encoder *s, const struct model *m, size_t first, bool wide, struct err *e);
 void super_encoder_free(struct super_encoder *s); /* a zeroed struct is fine */
 

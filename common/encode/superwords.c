@@ -15,6 +15,7 @@ enum {
     KEYS_BYTES = RUNS * CACHE_LONGEST + 64, /* rarely used memory is not allocated by the system */
     SHORT = 64,                             /* ids from which long_merge is faster than merge_short */
     STAGE_PART = 16,                        /* the first stage has at least this part of the merges */
+    PAD = 64,                               /* make_keys reads past the ids */
 };
 
 void id_borders_free(struct id_borders *b)
@@ -322,11 +323,13 @@ INLINE int encode_batch(struct superwords *s, const struct ids *in, bool wide, b
     return 0;
 }
 
-int superwords_encode(struct superwords *s, const struct ids *in, const struct id_borders *borders, struct ids *out,
-                      struct id_borders *out_borders, size_t *used, struct err *e)
+int superwords_encode(struct superwords *s, struct ids *in, struct id_borders *borders, struct ids *out,
+                      struct id_borders *out_borders, struct err *e)
 {
     struct superwords_batch *b = s->batch;
     size_t at = 0, tested = s->tested, border = 0;
+    if (ids_reserve(in, PAD, e))
+        return -1;
     do {
         b->start = at;
         b->n = b->n_borders = b->borders_done = 0;
@@ -348,7 +351,8 @@ int superwords_encode(struct superwords *s, const struct ids *in, const struct i
         if (rc)
             return -1;
     } while (b->n >= RUNS_ENOUGH && at < in->n);
-    *used = at;
     s->tested = tested > at ? tested - at : 0;
+    ids_drop(in, at);
+    borders->n = 0;
     return 0;
 }

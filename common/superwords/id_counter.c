@@ -153,7 +153,6 @@ FOR_WIDTH int count_all(struct id_counter *c, const unsigned char *ids, size_t n
 static int count_stream(struct id_counter *c, struct err *e)
 {
     struct ids *s = &c->stream;
-    const size_t width = ids_width(s->wide);
     const uint32_t end = s->wide ? UINT32_MAX : UINT16_MAX;
     size_t n = s->n;
     while (n && id_at(s->p, n - 1, s->wide) != end)
@@ -162,8 +161,7 @@ static int count_stream(struct id_counter *c, struct err *e)
         return -1;
     if (c->stores)
         id_store_put(&c->shared->store, s->p, n);
-    s->n -= n;
-    memmove(s->p, s->p + n * width, s->n * width);
+    ids_drop(s, n);
     return 0;
 }
 
@@ -182,8 +180,7 @@ FOR_WIDTH int put_pretokens(struct id_counter *c, bool wide, struct err *e)
         to->n += n;
         ids_set(to, wide, to->n++, wide ? UINT32_MAX : UINT16_MAX);
     }
-    c->ids.n -= begin;
-    memmove(c->ids.p, c->ids.p + begin * width, c->ids.n * width);
+    ids_drop(&c->ids, begin);
     c->borders.n = 0;
     return 0;
 }
@@ -221,15 +218,9 @@ FOR_WIDTH void take_read(struct id_counter *c, const unsigned char *from, size_t
 /* Passes on the ids that were read, with the later merges, except the last ones if they may still be merged. */
 static int merge_read(struct id_counter *c, struct err *e)
 {
-    struct ids *in = &c->read;
-    const size_t width = ids_width(in->wide);
-    size_t used;
-    if (superwords_encode(&c->shared->later, in, &c->read_borders, &c->ids, &c->borders, &used, e))
-        return -1;
-    in->n -= used;
-    memmove(in->p, in->p + used * width, in->n * width);
-    c->read_borders.n = 0;
-    return count_ids(c, e);
+    return superwords_encode(&c->shared->later, &c->read, &c->read_borders, &c->ids, &c->borders, e) || count_ids(c, e)
+               ? -1
+               : 0;
 }
 
 static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_old, struct bad_lines *skipped,
@@ -240,8 +231,7 @@ static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_ol
     const size_t width = ids_width(wide), max = ID_STORE_BLOCK / width;
     ptrdiff_t n;
     for (;;) {
-        /* superwords_encode reads past the ids. */
-        if (ids_reserve(s, max, e) || ids_reserve(&c->read, 2 * max, e) ||
+        if (ids_reserve(s, max, e) || ids_reserve(&c->read, max, e) ||
             array_grow(&c->read_borders.at, &c->read_borders.cap, c->read_borders.n + max + 1, sizeof(size_t),
                        "the ends of pretokens", e) ||
             (n = id_store_read(x, s->p + s->n * width, skipped, e)) < 0)
