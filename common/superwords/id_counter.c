@@ -99,21 +99,21 @@ FOR_WIDTH int add_run(struct id_counter *c, const unsigned char *ids, size_t n, 
 
 /* Bit i: whether the pair of ids[i] and the next one is live; for i below n, at most 64. The first loop has no branch
  * that depends on the ids. */
-FOR_WIDTH uint64_t live_mask(const struct live_pairs *live, const unsigned char *ids, size_t n, bool wide)
+FOR_WIDTH uint64_t live_mask(const struct id_pairs *live, const unsigned char *ids, size_t n, bool wide)
 {
     uint64_t maybe = 0, mask = 0;
     for (size_t i = 0; i < n; i++)
-        maybe |= (uint64_t)live_pairs_maybe(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
+        maybe |= (uint64_t)id_pairs_may_have(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
     for (uint64_t left = maybe; left; left &= left - 1) {
         const size_t i = (size_t)__builtin_ctzll(left);
-        mask |= (uint64_t)live_pairs_has(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
+        mask |= (uint64_t)id_pairs_have(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
     }
     return mask;
 }
 
 FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
 {
-    const struct live_pairs *live = &c->shared->live;
+    const struct id_pairs *live = &c->shared->live.pairs;
     const size_t width = ids_width(wide);
     size_t begin = SIZE_MAX; /* of the run that is open */
     for (size_t at = 0; at + 1 < n; at += 64) {

@@ -10,7 +10,7 @@
 
 /* The pairs as they are read. */
 struct reading_pairs {
-    uint64_t *key; /* owned */
+    struct id_pair *pair; /* owned */
     size_t n, cap;
     uint64_t width;            /* of the first pair's ids; 0: none yet */
     const struct model *model; /* borrowed; NULL: none */
@@ -30,7 +30,7 @@ static void add_single(struct reading_pairs *r, const struct pretoken *w)
 static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct reading_pairs *r = ctx;
-    if (array_grow(&r->key, &r->cap, r->n + n, sizeof *r->key, "the live pairs", e))
+    if (array_grow(&r->pair, &r->cap, r->n + n, sizeof *r->pair, "the live pairs", e))
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (w[i].len % 2) {
@@ -41,33 +41,17 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
         if (w[i].len != 2 * r->width || (r->width != 2 && r->width != 4))
             return err_set(e, EX_DATAERR, "not a list of live pairs; make one with bpe-merge --live");
         r->hash += hash_bytes(w[i].p, w[i].len, w[i].count);
-        r->key[r->n++] = live_pairs_key(ids_get(w[i].p, r->width == 4), ids_get(w[i].p + r->width, r->width == 4));
+        r->pair[r->n++] = (struct id_pair){ids_get(w[i].p, r->width == 4), ids_get(w[i].p + r->width, r->width == 4)};
     }
     return 0;
 }
 
-static int make_table(struct live_pairs *l, const struct reading_pairs *r, struct err *e)
+static int make_set(struct live_pairs *l, const struct reading_pairs *r, struct err *e)
 {
-    enum { SPARSE = 5 }; /* 2^5 bits a pair */
-    unsigned bits = 4;
-    while (((size_t)1 << bits) < 2 * r->n)
-        bits++;
-    l->shift = 64 - bits;
-    l->maybe_shift = l->shift - SPARSE;
-    l->slot = calloc((size_t)1 << bits, sizeof *l->slot);
-    l->maybe = calloc(((size_t)1 << (bits + SPARSE)) / 64, sizeof *l->maybe);
-    if (!l->slot || !l->maybe)
-        return err_mem(e, "the live pairs", sizeof *l->slot << bits);
-    for (size_t i = 0; i < r->n; i++) {
-        const uint64_t hash = r->key[i] * LIVE_MULTIPLIER;
-        size_t at = hash >> l->shift;
-        const size_t bit = hash >> l->maybe_shift;
-        while (l->slot[at])
-            at = (at + 1) & (((size_t)1 << bits) - 1);
-        l->slot[at] = r->key[i];
-        l->maybe[bit / 64] |= (uint64_t)1 << bit % 64;
-    }
-    l->n = r->n;
+    if (id_pairs_init(&l->pairs, r->n, e))
+        return -1;
+    for (size_t i = 0; i < r->n; i++)
+        id_pairs_put(&l->pairs, r->pair[i].left, r->pair[i].right);
     return 0;
 }
 
@@ -84,13 +68,13 @@ int live_pairs_read(struct live_pairs *l, const char *path, const struct model *
                 l->round.words != SUPERWORDS_LIVE || (r.n && r.width != l->round.width)))
         rc = err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "not a list of live pairs; make one with bpe-merge --live");
     if (!rc)
-        rc = make_table(l, &r, e);
+        rc = make_set(l, &r, e);
     l->tokens = r.tokens;
     l->bytes = r.bytes;
-    l->round.live = r.hash + l->round.floor * LIVE_MULTIPLIER;
+    l->round.live = r.hash + l->round.floor * 0x9E3779B97F4A7C15u;
     rules_free(&rules);
     sum_reader_free(&sum);
-    free(r.key);
+    free(r.pair);
     if (rc)
         live_pairs_free(l);
     return rc ? -1 : 0;
@@ -98,7 +82,6 @@ int live_pairs_read(struct live_pairs *l, const char *path, const struct model *
 
 void live_pairs_free(struct live_pairs *l)
 {
-    free(l->slot);
-    free(l->maybe);
+    id_pairs_free(&l->pairs);
     *l = (struct live_pairs){0};
 }

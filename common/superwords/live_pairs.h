@@ -21,18 +21,14 @@
 #define BPE_SUPERWORDS_LIVE_PAIRS_H
 
 #include "base/sys/err.h"
+#include "encode/id_pairs.h"
 #include "model/model.h"
 #include "wire/superword_round.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct live_pairs {
-    uint64_t *slot;  /* owned; a hash table of the pairs as keys, open addressing; 0: free */
-    uint64_t *maybe; /* owned; a bit for each of 2^(64 - maybe_shift) hashes: most pairs are not live */
-    unsigned shift, maybe_shift;
-    size_t n;
+    struct id_pairs pairs;
     uint64_t tokens, bytes;       /* of the text, modulo 2^64 */
     struct superword_round round; /* of the file that it was read from; live: the hash of the pairs */
 };
@@ -41,28 +37,5 @@ struct live_pairs {
  * read; EX_DATAERR: it is something else; or out of memory. */
 int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, struct err *e);
 void live_pairs_free(struct live_pairs *l); /* a zeroed one is fine */
-
-#define LIVE_MULTIPLIER 0x9E3779B97F4A7C15u
-
-static inline uint64_t live_pairs_key(uint32_t left, uint32_t right)
-{
-    return ((uint64_t)left << 32 | right) + 1;
-}
-
-/* Whether a pair may be live: false: it is not. */
-static inline bool live_pairs_maybe(const struct live_pairs *l, uint32_t left, uint32_t right)
-{
-    const size_t bit = live_pairs_key(left, right) * LIVE_MULTIPLIER >> l->maybe_shift;
-    return l->maybe[bit / 64] >> bit % 64 & 1;
-}
-
-static inline bool live_pairs_has(const struct live_pairs *l, uint32_t left, uint32_t right)
-{
-    const uint64_t key = live_pairs_key(left, right), hash = key * LIVE_MULTIPLIER;
-    size_t i = hash >> l->shift;
-    while (l->slot[i] != key && l->slot[i])
-        i = (i + 1) & (((size_t)1 << (64 - l->shift)) - 1);
-    return l->slot[i] != 0;
-}
 
 #endif
