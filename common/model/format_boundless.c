@@ -39,15 +39,11 @@
 enum type { WORD, BOUNDLESS, SUPERBPE };
 static const char *const type_names[] = {"word", "boundless", "superbpe"};
 
-enum { N_NEVER = 13, FIELDS_MAX = 5 };
-
-/* The bytes that UTF-8 never contains. */
-static const unsigned char never[N_NEVER] = {0xC0, 0xC1, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9,
-                                             0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF};
+enum { FIELDS_MAX = 5 };
 
 static bool is_never(const struct model_token *t)
 {
-    return t->len == 1 && memchr(never, *t->p, N_NEVER);
+    return t->len == 1 && utf8_never_contains(*t->p);
 }
 
 /* The regex that matches any whole text, and the merge_pattern. */
@@ -255,8 +251,10 @@ static int add_never(struct file *f)
 {
     struct model *m = f->b.m;
     uint64_t id = f->n_vocab;
-    for (size_t i = 0; i < N_NEVER; i++) {
-        unsigned char byte[1 + MODEL_PAD] = {never[i]};
+    for (unsigned c = 0; c < 256; c++) {
+        unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
+        if (!utf8_never_contains(*byte))
+            continue;
         if (build_tokens_end(&f->b))
             return -1;
         if (model_find(m, byte, 1) != MODEL_NO_ID)

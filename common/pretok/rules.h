@@ -34,7 +34,7 @@ struct rules {
     struct str prefix;     /* borrowed; a character to add before each text between special tokens, as metaspace.place
                           requires; empty: none */
     struct str superwords; /* borrowed; of counts only: what was counted instead of pretokens, and by which model
-                              (superwords/round.h); empty: pretokens */
+                              (wire/superword_round.h); empty: pretokens */
 };
 
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */

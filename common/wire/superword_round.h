@@ -27,7 +27,7 @@ enum superword_words {
 struct superword_round {
     enum superword_words words;
     uint64_t width; /* 2 or 4 */
-    uint64_t model; /* superwords_model_hash */
+    uint64_t model; /* superword_model_hash */
     uint64_t floor; /* of runs and of live pairs: all pairs that may occur as often are live, > 0; else 0 */
     uint64_t live;  /* of runs: the hash of the live pairs; else 0 */
 };
