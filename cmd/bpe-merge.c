@@ -504,7 +504,7 @@ static int check_stats(const struct merge_options *o, const struct model_files *
 {
     int rc = 0;
     for (size_t k = 0; o->path && o->stats && k < o->n_sizes && rc == 0; k++) {
-        char *path = merge_path(o, k, e), *name = NULL;
+        char *path = merge_path(o, k, NULL, e), *name = NULL;
         rc = path ? 0 : -1;
         for (size_t i = 0; i < files->n && rc == 0; i++) {
             rc = asprintf(&name, "%s%s", path, files->file[i].suffix) < 0 ? err_mem(e, "a file name", strlen(path))
@@ -651,7 +651,7 @@ static int add_model(struct merger *m, size_t i, struct model_output *to, struct
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)made,
                      (unsigned long long)size->n);
-    char *path = o->path ? merge_path(o, i, e) : NULL;
+    char *path = o->path ? merge_path(o, i, NULL, e) : NULL;
     int rc = (o->path && !path) || (o->init ? extend_base(m, n, e) : make_model(m, n, model, e)) ||
                      (o->stats && size == merge_largest(o) && add_stats(m, model, n, to, e)) ||
                      model_output_add(to, model, o->format, path, e)

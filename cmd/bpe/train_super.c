@@ -384,32 +384,14 @@ static int all_rounds(struct super *s, uint64_t size, char **last, struct err *e
 
 /* ---- The result ---- */
 
-/* The path of a model, in which %t is the size of the first stage; owned by the caller. NULL: out of memory. */
-static char *result_path(const char *path, uint64_t size, struct err *e)
-{
-    struct buf b = {0};
-    int rc = 0;
-    for (const char *p = path; *p && !rc; p++) {
-        if (p[0] == '%' && p[1] == 't') {
-            rc = buf_printf(&b, e, "%llu", (unsigned long long)size);
-            p++;
-        } else {
-            rc = buf_put_byte(&b, (unsigned char)*p, e);
-        }
-    }
-    if (rc || buf_put_byte(&b, '\0', e)) {
-        buf_free(&b);
-        return NULL;
-    }
-    return (char *)b.p;
-}
-
 /* Writes the result, in the format that was asked for. */
 static int write_result(const struct super *s, uint64_t size, const char *from, struct err *e)
 {
     const struct merge_options *o = &s->t->merge;
     struct model m = {0};
-    char *path = o->path ? result_path(o->path, size, e) : NULL;
+    char first[24];
+    snprintf(first, sizeof first, "%llu", (unsigned long long)size);
+    char *path = o->path ? merge_path(o, 0, first, e) : NULL;
     int rc = o->path && !path ? -1 : 0;
     rc = rc || model_read(&m, from, NULL, e) || superword_model_make(&m, false, e);
     if (!rc && o->has_form)

@@ -21,7 +21,7 @@ const struct merge_size *merge_largest(const struct merge_options *o)
     return largest;
 }
 
-char *merge_path(const struct merge_options *o, size_t i, struct err *e)
+char *merge_path(const struct merge_options *o, size_t i, const char *first, struct err *e)
 {
     const struct merge_size *size = &o->size[i];
     struct buf path = {0};
@@ -29,9 +29,11 @@ char *merge_path(const struct merge_options *o, size_t i, struct err *e)
     for (const char *p = o->path; *p && rc == 0; p++) {
         if (p[0] == '%' && p[1] == 'v')
             rc = buf_put(&path, size->text, (size_t)size->len, e);
+        else if (p[0] == '%' && p[1] == 't' && first)
+            rc = buf_put(&path, first, strlen(first), e);
         else
             rc = buf_put_byte(&path, (unsigned char)*p, e);
-        p += p[0] == '%' && (p[1] == 'v' || p[1] == '%');
+        p += p[0] == '%' && (p[1] == 'v' || p[1] == '%' || (p[1] == 't' && first));
     }
     if (rc || buf_put_byte(&path, '\0', e)) {
         buf_free(&path);
@@ -45,7 +47,7 @@ int merge_each_output(const struct merge_options *o, int (*check)(void *ctx, con
 {
     int rc = o->stats ? check(ctx, o->stats, e) : 0;
     for (size_t i = 0; i < o->n_sizes && rc == 0; i++) {
-        char *path = o->path ? merge_path(o, i, e) : NULL;
+        char *path = o->path ? merge_path(o, i, NULL, e) : NULL;
         rc = o->path && !path ? -1 : check(ctx, path, e);
         free(path);
     }

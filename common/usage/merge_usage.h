@@ -56,8 +56,9 @@ extern const struct usage merge_usage;
 /* The largest of the sizes. */
 const struct merge_size *merge_largest(const struct merge_options *o);
 
-/* The path of the model of size[i]. Owned by the caller; NULL: out of memory. Only if o->path is not NULL. */
-char *merge_path(const struct merge_options *o, size_t i, struct err *e);
+/* The path of the model of size[i]; %t in it becomes `first`, unless that is NULL. Owned by the caller; NULL: out of
+ * memory. Only if o->path is not NULL. */
+char *merge_path(const struct merge_options *o, size_t i, const char *first, struct err *e);
 
 /* Calls `check` with the path of each output: of the models (NULL: standard output), and of the statistics. */
 int merge_each_output(const struct merge_options *o, int (*check)(void *ctx, const char *path, struct err *e),

@@ -172,6 +172,9 @@ fails 64 "bpe-count: -p is for --counts; *" bpe-count -m m.json -p gpt2 --pairs 
 fails 64 "bpe-merge: --live chooses pairs *" bpe-merge -v 600 --live=10 pairs.sum
 fails 64 "bpe-merge: --init and --extend cannot be combined" bpe-merge -v 600 --init=m.json --extend=m.json runs.sum
 
+bpe train -v 700 --super=500 --live=5000 -o 'm-%v-%t%%.json' a.txt b.txt 2>/dev/null
+same want.json 'm-700-500%.json' "-o: %v, %t and %%"
+
 # ---- The store ----
 
 mkdir ids
