@@ -87,10 +87,10 @@ struct superwords {
 int superwords_init(struct superwords *s, const struct model *m, size_t first, bool wide, bool wide_out, struct err *e);
 void superwords_free(struct superwords *s); /* a zeroed struct is fine */
 
-/* Moves ids of the first stage, encoded, to the end of `out`. borders: of `in`; no merge crosses them. All ids up to the
- * last border move, and more up to the last cut; the rest is a run that may continue, and stays for the next call,
- * which needs more ids after it, and the borders among those. out_borders, if not NULL, gets the number of ids in `out`
- * at each border. -1: out of memory. */
+/* Moves ids of the first stage, encoded, to the end of `out`. borders: of `in`; no merge crosses them; emptied. All ids
+ * up to the last border move, and more up to the last cut; the rest is a run that may continue, and stays for the next
+ * call, which needs more ids after it, and the borders among those. out_borders, if not NULL, gets the number of
+ * ids in `out` at each border. -1: out of memory. */
 int superwords_encode(struct superwords *s, struct ids *in, struct id_borders *borders, struct ids *out,
                       struct id_borders *out_borders, struct err *e);
 

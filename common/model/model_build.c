@@ -414,7 +414,7 @@ int build_end(struct build *b)
     for (unsigned c = 0; c < 256 && !model_of_characters(m); c++) {
         unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
         m->byte_id[c] = model_find(m, byte, 1);
-        if (m->byte_id[c] == MODEL_NO_ID && utf8_never_contains(c)) {
+        if (m->byte_id[c] == MODEL_NO_ID && utf8_never_contains(*byte)) {
             m->lacks_bytes = true;
         } else if (m->byte_id[c] == MODEL_NO_ID) {
             char show[8];
