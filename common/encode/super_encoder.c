@@ -9,7 +9,8 @@ enum {
 
 int super_encoder_init(struct super_encoder *s, const struct model *m, size_t first, bool wide, struct err *e)
 {
-    *s = (struct super_encoder){.stage = *m};
+    memset(s, 0, sizeof *s); /* a compound literal would lie on the stack */
+    s->stage = *m;
     s->stage.n_merges = first;
     s->one_stage = first == m->n_merges;
     s->ids.wide = s->one_stage ? wide : model_id_bytes(m) > sizeof(uint16_t);
