@@ -55,7 +55,8 @@ static void offer_option(const struct option_row *r, bool with_letter)
 /* Offers the values of an option. `before`: the part of the word before them, "--NAME=" or "". */
 static void offer_values(const struct option_row *r, const char *before)
 {
-    static const char *const directories[] = {"DIR", "OUT", NULL}, *const files[] = {"FILE", "PATH", "LIST", NULL};
+    static const char *const directories[] = {"DIR", "OUT", NULL}, *const files[] = {"FILE", "PATH", "LIST", "LIVE",
+                                                                                     NULL};
     const char *const *words = r->get_words ? r->get_words() : r->words;
     char word[200];
     for (; words && *words; words++) {
@@ -141,6 +142,7 @@ static void offer_files(void)
     } forms[] = {
         {"parquet", ":files *.parquet"}, {"check", ":directories"}, {"list", ":directories"},
         {"convert", ":directories"},     {"prune", ":files"}, /* a model, then a sum */
+        {"drop-unused", ":files"},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (was_given(forms[i].option)) {
