@@ -14,8 +14,8 @@ enum {
     RUNS_ENOUGH = RUNS / 2,                 /* there are no small rests of a batch */
     KEYS_BYTES = RUNS * CACHE_LONGEST + 64, /* rarely used memory is not allocated by the system */
     SHORT = 64,                             /* ids from which long_merge is faster than merge_short */
-    STAGE_PART = 16,                        /* the first stage has at least this part of the merges */
-    PAD = 64,                               /* make_keys reads past the ids */
+    STAGE_PART = 64, /* the first stage has at least this part of the merges; at less, one stage is faster */
+    PAD = 64,        /* make_keys reads past the ids */
 };
 
 void id_borders_free(struct id_borders *b)
