@@ -7,6 +7,7 @@
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
 #include "encode/encode_pretoken.h"
+#include "encode/superword_tokens.h"
 #include "encode/token_counts.h"
 #include "encode/token_pairs.h"
 #include "model/formats.h"
@@ -23,6 +24,7 @@
 #include "superwords/superword_model.h"
 #include "superwords/used_merges.h"
 #include "usage/model_usage.h"
+#include "wire/record_text.h"
 #include "wire/sum_reader.h"
 
 #include <stdlib.h>
@@ -30,7 +32,40 @@
 
 #define NAME "bpe-model"
 
+enum { SHOWN = 200 }; /* bytes of the longest superword, at most */
+
 /* ---- Describing ---- */
+
+/* How many superwords there are, and how long they are. */
+static int put_superwords(struct buf *out, const struct model *m, struct err *e)
+{
+    struct superword_tokens s;
+    size_t several = 0, most = 0, all = 0;
+    const struct model_token *longest = NULL;
+    if (superword_tokens_find(&s, m, e)) {
+        superword_tokens_free(&s);
+        return -1;
+    }
+    for (size_t id = 0; s.n && id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        const size_t n = s.is[id] ? superword_tokens_words(t) : 0;
+        several += n > 1;
+        most = n > most ? n : most;
+        all += n;
+        if (n > 1 && (!longest || t->len > longest->len))
+            longest = t;
+    }
+    int rc = 0;
+    if (s.n)
+        rc = (!m->n_super && buf_printf(out, e, "superwords: %zu\n", s.n)) ||
+             buf_printf(out, e, "first-stage: %zu\nseveral-words: %zu\nmean-words: %.2f\nmost-words: %zu\n",
+                        model_n_tokens(m) - s.n, several, (double)all / (double)s.n, most);
+    if (longest && !rc)
+        rc = buf_put_str(out, "longest-superword: ", e) || record_text_quote(out, longest->p, longest->len, SHOWN, e) ||
+             buf_put_byte(out, '\n', e);
+    superword_tokens_free(&s);
+    return rc ? -1 : 0;
+}
 
 /* The merges, and which tokens they never make. Of a model with superwords of whole pretokens this is not known:
  * pretokens depend on the text around. */
@@ -42,6 +77,7 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
         return -1;
     return (m->by_rank ? buf_put_str(out, "merges: by rank\n", e) : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
                    (m->n_super && buf_printf(out, e, "superwords: %zu merges of whole pretokens\n", m->n_super)) ||
+                   put_superwords(out, m, e) ||
                    buf_printf(out, e, "ignore-merges: %s\n", m->ignore_merges ? "yes" : "no") ||
                    (!m->n_super && buf_printf(out, e, "unreached: %zu\n", unreached))
                ? -1

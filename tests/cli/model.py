@@ -639,13 +639,17 @@ def boundless_trials():
         report(code == 64 and part in err and not out and err.count("\n") == 1, f"refuses to write {name}", f"{code} {err}")
 
     small = {"format": "boundless", "pattern": "gpt2", "ids": "261", "tokens": "261", "merges": "4", "superwords": "1 merges of whole pretokens",
+             "first-stage": "260", "several-words": "1", "mean-words": "2.00", "most-words": "2", "longest-superword": '"he the"',
              "unreached": None, "ignore-merges": "no", "special": f"247 {EOT}"}
     good("with superwords", small, boundless())
-    good("of words only", {**small, "ids": "260", "tokens": "260", "merges": "3", "superwords": None, "unreached": "0", "special": f"246 {EOT}"},
+    good("of words only", {**small, "ids": "260", "tokens": "260", "merges": "3", "superwords": None, "first-stage": None,
+                            "several-words": None, "mean-words": None, "most-words": None, "longest-superword": None, "unreached": "0", "special": f"246 {EOT}"},
          boundless("word", (b"he", b" t", b" the")))
     good("with words and superwords mixed", small, boundless("boundless", (b"he", b" t", b" the", b"he the")))
     good("with CR LF", small, boundless().replace("\n", "\r\n"))
-    good("without special tokens", {"ids": "260", "special-tokens": "0", "special": None}, boundless(special=()))
+    good("without special tokens", {"ids": "260", "first-stage": "259", "special-tokens": "0", "special": None}, boundless(special=()))
+    good("with a superword of one word", {"superwords": "1 merges of whole pretokens", "several-words": "0", "mean-words": "1.00", "most-words": "1",
+                                          "longest-superword": None}, boundless(tokens=(b"he", b" t", b" the", b"hehe"), supers=((b"he", b"he"),)))
     good("with all bytes", {"ids": "261", "special": f"260 {EOT}"},
          boundless(first=[bytes([b]) for b in range(256)] + [b"he", b" t", b" the", b"he the"]))
     good("with a special token that is spelled as a token", {"special": ["247 he", "248 a b"]}, boundless(special=("he", "a b")))
@@ -715,7 +719,7 @@ def boundless_trials():
     counts = lib.must("bpe-sum", data=lib.must("bpe-count", data=lib.must("bpe-chunk", "-m", "super.model", data=b"he the\n")))
     for args, part, data in ((["bpe-model", "--diff", "super.model", "super.model"], "--diff: comparing models with superwords of whole pretokens (BoundlessBPE) is not supported", b""),
                              (["bpe-model", "--prune=1", "super.model"], "(BoundlessBPE): their tokens cannot be counted pretoken by pretoken", counts),
-                             (["bpe", "describe", "-m", "super.model"], "(BoundlessBPE): their tokens cannot be counted", b"he the"),
+                             (["bpe", "describe", "-m", "super.model"], "(BoundlessBPE), and a sum does not show which pretokens are adjacent", counts),
                              (["bpe-merge", "-v", "300", "--init=super.model"], "super.model cannot be extended: it has superwords of whole pretokens", counts),
                              (["bpe-model", "--superwords", "-f", "boundless", "super.model"], "this model has superwords of whole pretokens", b"")):
         code, out, err = lib.run(args, data)
