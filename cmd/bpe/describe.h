@@ -51,6 +51,7 @@ struct describe_split {
     struct counter counter;
     struct external_merge merge;
     size_t ahead;
+    struct describe *of; /* the describe to which it belongs */
     /* The figures. */
     uint64_t n, n_distinct, n_bytes;
     struct describe_top top[DESCRIBE_TOP]; /* most frequent first */

@@ -29,7 +29,7 @@ static int consume(void *ctx, const struct pretoken *w, struct err *e)
     struct describe_split *s = x->split;
     for (size_t k = 0; k < x->d->n_models; k++) {
         struct describe_model *m = &x->d->model[k];
-        if (m->split == s && token_counts_add(&m->tokens, w, e))
+        if (m->split == s && !m->tokens.in_order && token_counts_add(&m->tokens, w, e))
             return -1;
     }
     s->n += w->count;

@@ -69,12 +69,18 @@ static bool is_special(const struct model *m, uint32_t id)
     return false;
 }
 
-enum { FREQUENT, PARTS, WORDS, LISTS };
+static bool is_superword(const struct describe_model *m, uint32_t id)
+{
+    return m->tokens.superwords.is && m->tokens.superwords.is[id];
+}
+
+enum { FREQUENT, PARTS, SUPERWORDS, WORDS, LISTS };
 
 static void make_lists(struct list l[LISTS], const struct describe_model *m)
 {
     l[FREQUENT] = (struct list){.m = m, .before = is_more_frequent, .max = DESCRIBE_TOP};
     l[PARTS] = (struct list){.m = m, .before = is_more_frequent, .max = 12};
+    l[SUPERWORDS] = (struct list){.m = m, .before = is_more_frequent, .max = 12};
     l[WORDS] = (struct list){.m = m, .before = is_longer, .max = 6};
     for (uint32_t id = 0; id < m->model.n_ids; id++) {
         const struct model_token *t = &m->model.token[id];
@@ -82,6 +88,8 @@ static void make_lists(struct list l[LISTS], const struct describe_model *m)
             put_id(&l[FREQUENT], id);
         if (m->tokens.count[id] && t->len > 2 && has_letter(t, true))
             put_id(&l[PARTS], id);
+        if (m->tokens.count[id] && is_superword(m, id))
+            put_id(&l[SUPERWORDS], id);
         if (t->p && t->len > 1 && has_letter(t, false) && !is_special(&m->model, id))
             put_id(&l[WORDS], id);
     }
@@ -120,7 +128,22 @@ static int put_text_line(const struct describe *d, struct buf *out, struct err *
 
 /* ---- Rows ---- */
 
-enum what { NAME, PRETOKENS, DISTINCT, VOCABULARY, TOKENS, COMPRESSION, FREQUENT_PRETOKENS, OF_LIST };
+enum what {
+    NAME,
+    PRETOKENS,
+    DISTINCT,
+    VOCABULARY,
+    TOKENS,
+    COMPRESSION,
+    /* Of models with superwords: */
+    FIRST,
+    FIRST_COMPRESSION,
+    SAVED,
+    N_SUPERWORDS,
+    SHARE,
+    FREQUENT_PRETOKENS,
+    OF_LIST,
+};
 
 static const struct row {
     const char *label;
@@ -132,16 +155,25 @@ static const struct row {
             {"vocabulary", VOCABULARY, 0},
             {"tokens", TOKENS, 0},
             {"bytes per token", COMPRESSION, 0},
+            {"without superwords", FIRST, 0},
+            {"  bytes per token", FIRST_COMPRESSION, 0},
+            {"  superwords save", SAVED, 0},
+            {"superwords", N_SUPERWORDS, 0},
+            {"  of all tokens", SHARE, 0},
             {"frequent pretokens", FREQUENT_PRETOKENS, 0},
             {"frequent tokens", OF_LIST, FREQUENT},
             {"  of 3 bytes or more", OF_LIST, PARTS},
+            {"frequent superwords", OF_LIST, SUPERWORDS},
             {"longest words", OF_LIST, WORDS}};
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 /* How many items a row has: one, or those of a list. */
 static size_t n_items(const struct describe_model *m, const struct list *lists, const struct row *row)
 {
-    return row->what == OF_LIST ? lists[row->list].n : row->what == FREQUENT_PRETOKENS ? m->split->n_top : 1;
+    return row->what == OF_LIST              ? lists[row->list].n
+           : row->what == FREQUENT_PRETOKENS ? m->split->n_top
+           : row->what >= FIRST              ? m->tokens.superwords.is != NULL
+                                             : 1;
 }
 
 /* Appends the ith item of a row. */
@@ -149,6 +181,7 @@ static int put_item(struct buf *out, const struct describe_model *m, const struc
                     size_t i, struct err *e)
 {
     const struct describe_split *s = m->split;
+    const struct token_counts *c = &m->tokens;
     const struct model_token *t = row->what == OF_LIST ? &m->model.token[lists[row->list].id[i]] : NULL;
     switch (row->what) {
     case NAME:
@@ -160,9 +193,19 @@ static int put_item(struct buf *out, const struct describe_model *m, const struc
     case VOCABULARY:
         return put_commas(out, vocabulary(&m->model), e);
     case TOKENS:
-        return put_commas(out, m->tokens.n_tokens, e);
+        return put_commas(out, c->n_tokens, e);
     case COMPRESSION:
-        return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)m->tokens.n_tokens);
+        return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)c->n_tokens);
+    case FIRST:
+        return put_commas(out, c->n_first, e);
+    case FIRST_COMPRESSION:
+        return buf_printf(out, e, "%.2f", (double)s->n_bytes / (double)c->n_first);
+    case SAVED:
+        return buf_printf(out, e, "%.1f %%", 100 * (1 - (double)c->n_tokens / (double)c->n_first));
+    case N_SUPERWORDS:
+        return put_commas(out, c->n_superwords, e);
+    case SHARE:
+        return buf_printf(out, e, "%.1f %%", 100 * (double)c->n_superwords / (double)c->n_tokens);
     case FREQUENT_PRETOKENS:
         return record_text_quote(out, s->top[i].p, s->top[i].len, DESCRIBE_SHOWN, e);
     case OF_LIST:
@@ -183,6 +226,18 @@ static int put_row(struct buf *out, const struct describe_model *m, const struct
     return rc;
 }
 
+static int put_superwords(struct buf *out, const struct describe_model *m, const struct list *lists, struct err *e)
+{
+    return put_row(out, m, lists, &rows[FIRST], e) || buf_put_str(out, ", ", e) ||
+                   put_item(out, m, lists, &rows[FIRST_COMPRESSION], 0, e) ||
+                   buf_put_str(out, " bytes per token; superwords save ", e) ||
+                   put_item(out, m, lists, &rows[SAVED], 0, e) || buf_put_byte(out, '\n', e) ||
+                   put_row(out, m, lists, &rows[N_SUPERWORDS], e) || buf_put_str(out, ", ", e) ||
+                   put_item(out, m, lists, &rows[SHARE], 0, e) || buf_put_str(out, " of the tokens\n", e)
+               ? -1
+               : 0;
+}
+
 static int put_one(struct buf *out, const struct describe_model *m, struct err *e)
 {
     struct list lists[LISTS];
@@ -194,12 +249,15 @@ static int put_one(struct buf *out, const struct describe_model *m, struct err *
     if (!m->tokens.n_tokens)
         return 0;
     if (put_row(out, m, lists, &rows[TOKENS], e) || buf_put_str(out, ", ", e) ||
-        put_item(out, m, lists, &rows[COMPRESSION], 0, e) || buf_put_str(out, " bytes per token\n", e))
+        put_item(out, m, lists, &rows[COMPRESSION], 0, e) || buf_put_str(out, " bytes per token\n", e) ||
+        (m->tokens.superwords.is && put_superwords(out, m, lists, e)))
         return -1;
-    int rc = 0;
-    for (const struct row *row = &rows[FREQUENT_PRETOKENS]; row < rows + N_ROWS && rc == 0; row++)
-        rc = put_row(out, m, lists, row, e) || buf_put_byte(out, '\n', e) ? -1 : 0;
-    return rc;
+    for (const struct row *row = &rows[FREQUENT_PRETOKENS]; row < rows + N_ROWS; row++) {
+        const bool none = row->what == OF_LIST && row->list == SUPERWORDS && !m->tokens.superwords.is;
+        if (!none && (put_row(out, m, lists, row, e) || buf_put_byte(out, '\n', e)))
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- Several ---- */

@@ -83,6 +83,12 @@ static int refuse(const struct describe *d, const struct describe_model *m, cons
 /* A model that does not state how it splits text accepts any pretokens, as in bpe-encode. */
 static int check_rules(const struct describe *d, const struct describe_model *m, const struct rules *sum, struct err *e)
 {
+    if (m->tokens.in_order)
+        return err_set(
+            e, EX_USAGE,
+            "%s has superwords of whole pretokens (BoundlessBPE), and a sum does not show which pretokens are "
+            "adjacent; describe the text instead of the sum",
+            m->name);
     bool says = m->rules.n_regex || m->rules.pattern.len;
     if (says && !rules_same_pattern(&m->rules, sum))
         return refuse(d, m, sum, "by", put_pattern, e);

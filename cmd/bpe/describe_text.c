@@ -2,7 +2,8 @@
  *
  * Models with the same rules share a split. All splits read the same windows of text, each with its own pretokenizer;
  * one may be ahead of another, because their pretokens end at different positions. Counts that take too much memory go
- * to sorted segments on disk, so that each distinct pretoken is encoded once, however long the text is.
+ * to sorted segments on disk, so that each distinct pretoken is encoded once, however long the text is. Only for models
+ * whose superwords join whole pretokens (BoundlessBPE) are all pretokens encoded, while they are counted.
  */
 #include "bpe/describe.h"
 
@@ -29,6 +30,35 @@ static int open_split(struct describe *d, struct describe_split *s, const struct
     return counter_open(&s->counter, r, INVALID_ERROR, e);
 }
 
+/* Calls token_counts_break of all models that need the pretokens of a split in order. */
+static int break_order(const struct describe_split *s, struct err *e)
+{
+    for (size_t i = 0; i < s->of->n_models; i++) {
+        struct describe_model *m = &s->of->model[i];
+        if (m->split == s && m->tokens.in_order && token_counts_break(&m->tokens, e))
+            return -1;
+    }
+    return 0;
+}
+
+static int words_in_order(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                          struct err *e)
+{
+    struct describe_split *s = ctx;
+    for (size_t i = 0; i < s->of->n_models; i++) {
+        struct describe_model *m = &s->of->model[i];
+        if (m->split == s && m->tokens.in_order && token_counts_text(&m->tokens, text, start, ends, n, e))
+            return -1;
+    }
+    return table_add_ends(&s->counter.table, text, start, ends, n, e);
+}
+
+static int special_in_order(void *ctx, size_t token, size_t end, struct err *e)
+{
+    (void)token, (void)end;
+    return break_order(ctx, e);
+}
+
 /* Makes one split for each set of rules. -1 with EX_USAGE: a model does not state how it splits text, or does not split
  * it. */
 static int split_text(struct describe *d, struct err *e)
@@ -46,6 +76,13 @@ static int split_text(struct describe *d, struct err *e)
         m->split = find_split(d, &m->rules);
         if (!m->split->rules && open_split(d, m->split, &m->rules, e))
             return -1;
+        if (m->tokens.in_order) {
+            struct pretoken_sink *sink = &m->split->counter.pretokenizer.sink;
+            m->split->of = d;
+            sink->words = words_in_order;
+            sink->special = special_in_order;
+            sink->ctx = m->split;
+        }
     }
     return 0;
 }
@@ -75,6 +112,8 @@ static int count_window(struct describe *d, struct describe_split *s, const stru
         return -1;
     }
     s->ahead += (size_t)used;
+    if (s->of && end != TEXT_MORE && break_order(s, e))
+        return -1;
     return external_merge_relieve(&s->merge, &s->counter.table, d->opt.memory / 2 / d->n_splits, e);
 }
 

@@ -99,11 +99,15 @@ static int put_found(struct join_encoder *j, struct cached_encoder *words, const
 int join_encoder_pretokens(struct join_encoder *j, struct cached_encoder *words, const unsigned char *text,
                            size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct err *e)
 {
-    for (size_t found; n; start = ends[found - 1], ends += found, n -= found)
+    for (size_t found; n; start = ends[found - 1], ends += found, n -= found) {
+        const size_t before = j->ids.n;
         if (cached_encoder_find(words, text, start, ends, n, &found, e) ||
-            put_found(j, words, text, start, ends, found, e) ||
-            superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e))
+            put_found(j, words, text, start, ends, found, e))
             return -1;
+        j->n_words += j->ids.n - before;
+        if (superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e))
+            return -1;
+    }
     return 0;
 }
 

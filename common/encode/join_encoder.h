@@ -22,6 +22,7 @@ struct join_encoder {
     struct ids ids;            /* of the first stage, that may still be joined */
     struct id_borders borders; /* in them */
     struct superwords second;
+    uint64_t n_words; /* how many ids the first stage has made so far */
 };
 
 /* The model is borrowed until join_encoder_free. wide: as in the struct ids that will be passed. -1: out of memory, or

@@ -66,6 +66,18 @@ static int encode_batch(const struct pieces *b, struct cached_encoder *pieces, c
     return 0;
 }
 
+/* Passes the ids of the first stage on to the second. */
+static int pass_on(struct super_encoder *s, struct ids *ids, struct id_borders *borders, struct err *e)
+{
+    for (size_t i = 0; s->ends && i < s->borders.n; i++)
+        if (id_borders_put(s->ends, s->n_passed + s->borders.at[i], e))
+            return -1;
+    s->n_passed += s->ids.n;
+    int rc = superwords_encode(&s->second, &s->ids, &s->borders, ids, borders, e);
+    s->n_passed -= s->ids.n;
+    return rc;
+}
+
 int super_encoder_pretokens(struct super_encoder *s, struct cached_encoder *pieces, const unsigned char *text,
                             size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct id_borders *borders,
                             struct err *e)
@@ -86,8 +98,7 @@ int super_encoder_pretokens(struct super_encoder *s, struct cached_encoder *piec
             }
         }
         if (s->one_stage ? encode_batch(b, pieces, text, start, ids, borders, e)
-                         : encode_batch(b, pieces, text, start, &s->ids, &s->borders, e) ||
-                               superwords_encode(&s->second, &s->ids, &s->borders, ids, borders, e))
+                         : encode_batch(b, pieces, text, start, &s->ids, &s->borders, e) || pass_on(s, ids, borders, e))
             return -1;
         start = b->end[b->n - 1];
     }

@@ -34,6 +34,9 @@ struct super_encoder {
     struct ids ids;            /* of the first stage; its width is set in any case */
     struct id_borders borders; /* of the pretokens in them */
     struct superwords second;
+    struct id_borders *ends; /* set by the caller to borrowed borders, or NULL: gets the end of each pretoken in the ids
+                                of the first stage, which go on from call to call */
+    size_t n_passed;         /* how many of these ids have gone to the second stage */
 };
 
 /* The model is borrowed until super_encoder_free; first: as found by superwords_find, or the number of merges: one

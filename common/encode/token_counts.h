@@ -1,5 +1,10 @@
 /* token_counts.h - how often each token of a model occurs in a text, from the text's pretokens with their counts: each
- * distinct pretoken is encoded once. */
+ * distinct pretoken is encoded once.
+ *
+ * A model with superwords is encoded in two stages, whose first also shows how many tokens there were without
+ * superwords. If these join whole pretokens (BoundlessBPE), tokens depend on the pretokens around, so all pretokens of
+ * the text must come in order.
+ */
 #ifndef BPE_ENCODE_TOKEN_COUNTS_H
 #define BPE_ENCODE_TOKEN_COUNTS_H
 
@@ -7,20 +12,28 @@
 #include "base/sys/err.h"
 #include "encode/encode_pretoken.h"
 #include "encode/ids.h"
+#include "encode/superword_tokens.h"
 #include "model/model.h"
 #include "pretok/pretoken.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct token_counts {
     uint64_t *count;   /* owned; by id, valid after token_counts_end */
     uint64_t n_tokens; /* the sum of all counts */
-    uint64_t n_bytes;  /* of the text */
+    uint64_t n_bytes;  /* of the text; not with in_order */
+    /* For a model with superwords. */
+    struct superword_tokens superwords;
+    uint64_t n_superwords;         /* how many of the tokens are superwords */
+    uint64_t n_first;              /* the number of tokens without them: those of the first stage */
+    bool in_order;                 /* call token_counts_text and token_counts_break instead of token_counts_add */
+    struct two_stages *two_stages; /* owned; NULL: the model has no superwords */
     /* Pretokens that will be encoded together. */
-    struct pretoken_encoder encoder;
-    struct buf bytes;   /* one after the other */
-    struct id_list ids; /* space for their ids */
+    struct pretoken_encoder encoder; /* not with two_stages */
+    struct buf bytes;                /* one after the other */
+    struct id_list ids;              /* space for their ids */
     struct word word[WORDS_MAX];
     uint64_t weight[WORDS_MAX]; /* their counts */
     size_t n;
@@ -30,9 +43,15 @@ struct token_counts {
 int token_counts_init(struct token_counts *c, const struct model *m, struct err *e);
 void token_counts_free(struct token_counts *c); /* a zeroed struct is fine */
 
-/* Adds a pretoken, *copied*, with its count. -1: out of memory, or (EX_DATAERR) a pretoken of 2^32 bytes or more, or
- * 2^64 bytes of text or more. */
+/* Adds a pretoken, *copied*, with its count. -1: out of memory; EX_DATAERR: a pretoken of 2^32 bytes or more, or 2^64
+ * bytes of text or more; EX_USAGE: in_order. */
 int token_counts_add(struct token_counts *c, const struct pretoken *w, struct err *e);
+
+/* With in_order. The first: adds pretokens, as encoder_pretokens; the second: the next ones do not follow them, as
+ * encoder_end. */
+int token_counts_text(struct token_counts *c, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                      struct err *e);
+int token_counts_break(struct token_counts *c, struct err *e);
 
 int token_counts_end(struct token_counts *c, struct err *e); /* after the last pretoken */
 

@@ -2,7 +2,8 @@
 """describe.t - bpe describe of random texts with one or several random models prints the lines of describe_slow.py.
 
 Each text is given as a plain file, as gzip, through a pipe, as JSON Lines and NUL-terminated, and as a sum if all models split it in
-the same way. The models are trained on the text, with two patterns and different vocabulary sizes and special tokens.
+the same way. The models are trained on the text, with three patterns and different vocabulary sizes and special tokens. Some have
+superwords, which bpe-model --info describes, too.
 
     SEED     random seed (printed); TEXTS: number of texts (12)
 """
@@ -16,12 +17,14 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE + "/..", HERE]
 import describe_slow  # noqa: E402
+import encode_slow  # noqa: E402
 import lib  # noqa: E402
 
 RNG = random.Random(lib.seed())
 TEXTS = int(os.environ.get("TEXTS") or 12)
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCéü語誩"
 OTHERS = [" ", "\n", "\t", "  \n", "'s", "'ll", "7", "2024", "!", "\\", "\"", "\x7f", "\x01", "🩩", "\r\n", "\u007f\\n"]
+INFO = ["superwords", "first-stage", "several-words", "mean-words", "most-words", "longest-superword"]
 SPECIAL = ["<|endoftext|>", "<pad>", "b c"]
 
 
@@ -36,6 +39,10 @@ def make_model(name, pattern, special, text):
     """A model trained on the text or its first half."""
     lib.write("train.txt", text.decode()[:RNG.choice([len(text), len(text) // 2])])
     options = [word for token in special for word in ("-s", token)] or ["--no-special"]
+    if pattern == "superbpe" and len(text) > 200:
+        first = 256 + len(special) + RNG.choice([0, 1, 20, 100])
+        lib.must("bpe", "train", f"--super={first}", *options, "-v", str(first + RNG.choice([1, 20, 200])), "-o", name, "train.txt")
+        return
     chunks = lib.must("bpe-chunk", "-p", pattern, *options, "train.txt")
     total = lib.must("bpe-sum", data=lib.must("bpe-count", data=chunks))
     size = 256 + len(special) + RNG.choice([0, 1, 20, 200])
@@ -58,13 +65,27 @@ def compare(bad, what, names, want, files, data=b""):
         bad.append(f"{what}, {len(names)} models: exit {code} {err}\n got {out[max(at - 40, 0):at + 60]!r}\nwant {want[max(at - 40, 0):at + 60]!r}")
 
 
+def check_info(bad, name):
+    """Compares what bpe-model --info says of superwords."""
+    info = dict(line.split(": ", 1) for line in lib.must("bpe-model", "--info", name).decode().splitlines())
+    want = describe_slow.superwords_info(encode_slow.load(name))
+    got = {key: info[key] for key in INFO if key in info}
+    if got != want:
+        bad.append(f"--info of {name}: {got}, not {want}")
+
+
 def check(i):
-    data, bad, names, rules = make_text().encode(), [], [], []
+    has_superwords = i % 3 == 0
+    text = "".join(make_text() for _ in range(20))[:RNG.randint(300, 1500)] if has_superwords else make_text()
+    data, bad, names, rules = text.encode(), [], [], []
     for k in range(RNG.choice([1, 1, 2, 4])):
         names.append(f"{k}.json")
-        rules.append((RNG.choice(["gpt2", "gpt2", "bytes"] if len(data) < 3000 else ["gpt2"]), RNG.sample(SPECIAL, RNG.randrange(3))) if k == 0 or RNG.random() < 0.5 else rules[0])
+        pattern = "superbpe" if has_superwords and k == 0 else RNG.choice(["gpt2", "superbpe", "bytes"] if len(data) < 3000 else ["gpt2"])
+        rules.append((pattern, RNG.sample(SPECIAL, RNG.randrange(3))) if k == 0 or RNG.random() < 0.5 else rules[0])
         make_model(names[k], *rules[k], data)
     want = describe_slow.describe(names, [data], len(data))
+    for name in names:
+        check_info(bad, name)
     lib.write("text", data)
     compare(bad, "text", names, want, ["text"])
     compare(bad, "a pipe", names, want, [], data)

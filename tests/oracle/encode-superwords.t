@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """encode-superwords.t - bpe-encode with random BoundlessBPE models produces the ids of an encoder that is slow and obvious: from documents,
-with special tokens between them and inside, in chunks of any size, also by a process for each, and in memory.
+with special tokens between them and inside, in chunks of any size, also by a process for each, and in memory. bpe describe
+counts these ids, and those of the first stage.
 
 The slow encoder applies one pair at a time, wherever it occurs, as fastboundlessbpe does (src/tokenizer.rs): first in each pretoken by
 itself, then in each sequence of pretokens that are one token. Pretokens are from pretok, which is tested by itself.
@@ -163,6 +164,27 @@ def encode_apart(tmp, size):
     return [i for chunk in re.findall(rb"[^\n]*\n", chunks) for i in encode(tmp, data=chunk)]
 
 
+def described(tmp):
+    """The lines of bpe describe that have figures, without commas in the numbers."""
+    out = lib.must("bpe", "describe", "-m", f"{tmp}/model", f"{tmp}/text").decode()
+    return [re.sub("(?<=[0-9]),(?=[0-9])", "", line) for line in out.splitlines() if re.match("tokens|without superwords|superwords", line)]
+
+
+def wanted_figures(slow, ids, special, text, want):
+    """The same, from the ids of the text."""
+    joined, none = {ids[a + b] for a, b in slow.supers}, {ids[s] for s in special}
+    parts = re.split(f"{'|'.join(map(re.escape, sorted(special, key=len, reverse=True)))}", text) if special else [text]
+    words = [w for found in pretokens_of([p.encode() for p in parts], slow.regex) for w in found]
+    n, n_first, size = sum(i not in none for i in want), sum(len(slow.word(w)) for w in words), sum(map(len, words))
+    used = sum(i in joined for i in want)
+    if not n:
+        return []
+    lines = [f"{'tokens':20} {n}, {size / n:.2f} bytes per token"]
+    return lines if not slow.supers else [
+        *lines, f"{'without superwords':20} {n_first}, {size / n_first:.2f} bytes per token; superwords save {100 * (1 - n / n_first):.1f} %",
+        f"{'superwords':20} {used}, {100 * used / n:.1f} % of the tokens"]
+
+
 def check(i, tmp):
     regex = REGEXES[i % len(REGEXES)]
     slow, texts = Slow(regex), [random_text() for _ in range(4)]
@@ -181,6 +203,9 @@ def check(i, tmp):
             if g != want:
                 at = lib.first_difference(g, want)
                 bad.append(f"{name}: id {at}: {g[at:at + 5]}, not {want[at:at + 5]}")
+        figures, right = described(tmp), wanted_figures(slow, ids, special, text, want)
+        if figures != right:
+            bad.append(f"bpe describe: {figures}, not {right}")
         back = lib.must("bpe-decode", "-m", f"{tmp}/model", "-f", "text", data=" ".join(map(str, want)).encode())
         if back != text.encode():
             bad.append("bpe-decode does not restore the text")

@@ -210,6 +210,115 @@ side_by_side() {
     is "$(grep -cE ' $' table)" 0 "  no blanks at the end of lines"
 }
 
+# ---- Superwords ----
+
+# n_ids MODEL FILE...: the number of bpe-encode's ids, without special tokens.
+n_ids() {
+    local id
+    id=$(bpe-model --info "$1" | sed -nE 's/^special: ([0-9]*) .*/\1/p')
+    bpe-encode -f text -m "$@" | tr ' ' '\n' | grep -vcx "$id"
+}
+
+superwords() {
+    local file first n all save
+    have {a,b}.txt
+    bpe train -v 700 --super=500 --live=5000 -o super.json a.txt 2>/dev/null
+    first=$(bpe-model --info super.json | sed -n 's/^first-stage: //p')
+    is "$((first >= 500 && first < 510)) $(bpe-model --info super.json | sed -n 's/^superwords: //p')" "1 $((700 - first))" \
+        "bpe-model --info: the superwords, and the tokens before them"
+    bpe-model -v "$first" super.json >cut.json
+    bpe-chunk -m super.json b.txt | bpe-count | bpe-sum >super.sum
+    bpe describe super.sum super.json >want
+    for file in b.txt super.sum; do
+        bpe describe "$file" super.json >out 2>err
+        is "$? $(cat err)" "0 " "a model with superwords, $file"
+        same want out "  the same statistics"
+    done
+    n=$(n_ids super.json b.txt) all=$(n_ids cut.json b.txt)
+    is "$(sed -nE 's/^(tokens|without superwords) *([0-9,]*), .*/\2/p' want | tr -d '\n,' )" "$n$all" "  the tokens with superwords, and without"
+    save=$(awk -v n="$n" -v all="$all" 'BEGIN { printf "superwords save %.1f %%", 100 * (1 - n / all) }')
+    like "$(cat want)" "*bytes per token; $save*" "  what they save"
+    n=$(bpe-encode -f text -m super.json b.txt | tr ' ' '\n' | awk -v first="$first" '$1 >= first' | wc -l)
+    is "$(sed -nE 's/^superwords *([0-9,]*), .*/\1/p' want | tr -d ,)" "$n" "  how many tokens are superwords"
+    bpe describe -m cut.json -m super.json b.txt >table
+    is "$(sed -nE 's/^superwords +([0-9,]*)$/\1/p' table | tr -d ,)" "$n" "  beside a model without superwords"
+    bpe describe -m cut.json b.txt >out
+    is "$(grep -c superwords out)" 0 "  which has no such figures"
+    bpe describe -m super.json -S 1 -T . b.txt >out
+    same want out "  in little memory"
+    tr -cs a-z ' ' <b.txt >long.txt
+    bpe describe -m super.json long.txt a.txt >out
+    is "$(sed -nE 's/^(tokens|without superwords) *([0-9,]*), .*/\2/p' out | tr -d '\n,')" \
+        "$(n_ids super.json long.txt a.txt)$(n_ids cut.json long.txt a.txt)" "  one pretoken of $(wc -c <long.txt) bytes"
+}
+
+no_superwords() {
+    have a.txt
+    bpe train -v 700 --super=500 --live=5000 -o super.json a.txt 2>/dev/null
+    printf '1 2 3\n' >digits.txt
+    like "$(bpe describe digits.txt super.json)" "*
+tokens               6, 1.00 bytes per token
+without superwords   6, 1.00 bytes per token; superwords save 0.0 %
+superwords           0, 0.0 % of the tokens
+*
+frequent superwords
+longest words *" "superwords that do not occur"
+    : >empty.txt
+    is "$(bpe describe empty.txt super.json)" "text                 0 bytes
+pretokens            0, 0 distinct
+vocabulary           700 tokens" "an empty text"
+    bpe describe -m super.json -m super.json empty.txt >out 2>err
+    is "$? $(cat err) $(wc -l <out)" "0  5" "  for two models"
+    printf '<|endoftext|>' >special.txt
+    is "$(bpe describe special.txt super.json | tail -n +2)" "pretokens            0, 0 distinct
+vocabulary           700 tokens" "a special token alone"
+}
+
+# BoundlessBPE: the tokens depend on the order of the pretokens, so a sum is refused. (tests/oracle/encode-superwords.t has random models.)
+whole_pretokens() {
+    have a.txt ab.sum
+    bpe-merge -v 400 -f boundless ab.sum >words.model
+    python3 - <<'END'
+import sys
+lines = open("words.model").read().split("\n")
+at, n = lines.index("vocabulary"), lines.index("special_tokens")
+words = {line.split()[1] for line in lines[at + 2:n]}
+text = open("a.txt", newline="").read().split(" ")
+pairs = {}
+for a, b in zip(text, text[1:]):
+    a, b = "\u0120" + a, "\u0120" + b
+    if a in words and b in words and a + b not in words:
+        pairs[a, b] = pairs.get((a, b), 0) + 1
+pairs = sorted(pairs, key=lambda p: -pairs[p])[:20]
+assert pairs
+size = int(lines[at + 1])
+special = lines[n + 2].split(" ", 1)[1]
+merges = [f"{i} {a} {b} 1 0" for i, (a, b) in enumerate(pairs)]
+config = lines[lines.index("words") + 1].replace('"is_super": false', '"is_super": true')
+new = [f"{size + i} {a}{b} 0 1" for i, (a, b) in enumerate(pairs)]
+out = ["BoundlessBPE v2 superbpe", "vocabulary", str(size + len(new)), *lines[at + 2:n], *new, "special_tokens", "1", f"{size + len(new)} {special}",
+       *lines[n + 3:], "superwords", config, "merges", str(len(merges)), *merges, "deletions", "0"]
+open("apart.txt", "w").write(" ".join(["", *pairs[0]]).replace("\u0120", "").replace(" ", "<|endoftext|> "))
+open("super.model", "w").write("\n".join(line for line in out if line) + "\n")
+END
+    bpe describe -m super.model a.txt >want 2>err
+    is "$? $(cat err)" "0 " "a model of BoundlessBPE"
+    is "$(sed -nE 's/^(tokens|without superwords) *([0-9,]*), .*/\2/p' want | tr -d '\n,')" "$(n_ids super.model a.txt)$(n_ids words.model a.txt)" \
+        "  the tokens with superwords, and without"
+    is "$(($(n_ids super.model a.txt) < $(n_ids words.model a.txt)))" 1 "  which differ"
+    bpe describe -m super.model apart.txt >out
+    like "$(cat out)" "*
+tokens               2, *
+superwords           0, *" "  a special token between two words that would be joined"
+    bpe describe -m super.model < <(cat a.txt) >out
+    same want out "  text from a pipe"
+    bpe describe -m words.model -m super.model -m super.model a.txt >table
+    is "$(sed -nE 's/^(tokens|without superwords) +(.* )?([0-9,]*)$/\3/p' table | tr -d '\n,')" "$(n_ids super.model a.txt)$(n_ids words.model a.txt)" \
+        "  beside other models"
+    refuses 64 "bpe describe: super.model has superwords of whole pretokens (BoundlessBPE), *; describe the text instead of the sum" \
+        bpe describe ab.sum super.model
+}
+
 # ---- What is refused ----
 
 untrue="describe the text instead"
@@ -301,7 +410,7 @@ memory() {
     fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" env TMPDIR=none bpe describe -S 1 -m m.json a.txt
 }
 
-for cases in by_hand one_byte no_bytes incomplete several_inputs formats compressed forms as_encoded side_by_side \
+for cases in by_hand one_byte no_bytes incomplete several_inputs formats compressed forms as_encoded side_by_side superwords no_superwords whole_pretokens \
     other_pattern other_specials wrong_use bad_files invalid memory; do
     block $cases
 done
