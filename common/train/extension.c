@@ -2,6 +2,7 @@
 #include "train/extension.h"
 
 #include "base/sys/hash.h"
+#include "model/model_build.h"
 #include "pretok/byte_level.h"
 
 #include <stdlib.h>
@@ -221,12 +222,21 @@ static int is_reserved(const struct extension *x, const unsigned char *p, size_t
     return rc;
 }
 
+static int not_new(const struct extension *x, uint32_t id, struct err *e)
+{
+    char text[60];
+    const struct model_token *t = &x->token[id];
+    return err_set(e, EX_DATAERR,
+                   "the superword \"%s\" is also a token of words: not supported; split text by another pattern",
+                   build_show(text, sizeof text, t->p, t->len, true));
+}
+
 int extension_merge(struct extension *x, uint32_t left, uint32_t right, uint32_t *result, struct err *e)
 {
     const struct hash_slot *known = find_merge(x, left, right);
     if (known->n1) {
         *result = x->merge[known->n1 - 1].result;
-        return EXTENSION_KNOWN;
+        return x->joins ? not_new(x, *result, e) : EXTENSION_KNOWN;
     }
     const struct model_token *l = &x->token[left], *r = &x->token[right];
     x->text.len = 0;
@@ -236,9 +246,12 @@ int extension_merge(struct extension *x, uint32_t left, uint32_t right, uint32_t
     const unsigned char *p = x->text.p;
     const size_t len = x->text.len;
     *result = find_token(x, p, len);
+    if (*result != MODEL_NO_ID && x->joins)
+        return not_new(x, *result, e);
     if (*result != MODEL_NO_ID)
         return add_merge(x, (struct merge){left, right, *result}, e) ? -1 : EXTENSION_ADDED;
-    int reserved = is_reserved(x, p, len, e), reached = reserved ? 0 : is_reached(x, p, len, left, right, e);
+    int reserved = is_reserved(x, p, len, e);
+    int reached = reserved ? 0 : x->joins ? 1 : is_reached(x, p, len, left, right, e);
     if (reserved < 0 || reached < 0)
         return -1;
     if (!reached)

@@ -5,6 +5,9 @@
  *   - the string is that of a special token, which has an id of its own, or
  *   - the model would never make it. That is possible, because merges of the model may apply again once a new merge has
  *     made one of its tokens in another way. Such a token would only waste an id.
+ *
+ * Superwords that join whole pretokens (struct model: joins) are made apart from words, so the model does make them;
+ * but their strings must be new.
  */
 #ifndef BPE_TRAIN_EXTENSION_H
 #define BPE_TRAIN_EXTENSION_H
@@ -23,6 +26,7 @@ struct extension {
     const struct model *base;            /* borrowed */
     const struct special_token *special; /* borrowed: new special tokens; set by the caller */
     size_t n_special;
+    bool joins;                /* set by the caller: merges join whole pretokens */
     struct model_token *token; /* by id: those of the model, then the new ones, as they are spelled (spell_tokens) */
     size_t n, n_base, cap;     /* n_base: the number of those of the model, to which tokens may be appended meanwhile */
     struct token_index index;  /* of the tokens that are not special */
@@ -49,7 +53,7 @@ enum { EXTENSION_BARRED, EXTENSION_KNOWN, EXTENSION_ADDED, EXTENSION_NEW };
  *   EXTENSION_KNOWN   the merge exists
  *   EXTENSION_ADDED   the merge is new, the token exists
  *   EXTENSION_NEW     both are new; the token's id is one above the last
- * *result is set unless it is barred. -1: out of memory. */
+ * *result is set unless it is barred. -1: out of memory, or, if it joins pretokens, EX_DATAERR: the token exists. */
 int extension_merge(struct extension *x, uint32_t left, uint32_t right, uint32_t *result, struct err *e);
 
 #endif

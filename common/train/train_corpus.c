@@ -140,7 +140,7 @@ static int symbol_bytes_compare(const struct corpus *c, uint32_t x, uint32_t y)
     const struct symbol_bytes *sx = &c->symbol_bytes[x], *sy = &c->symbol_bytes[y];
     if (sx->head != sy->head)
         return sx->head < sy->head ? -1 : 1;
-    size_t nx = c->len[x], ny = c->len[y];
+    size_t nx = sx->n, ny = sy->n;
     for (size_t i = 0; i < nx && i < ny; i++)
         if (sx->p[i] != sy->p[i])
             return c->rank[sx->p[i]] < c->rank[sy->p[i]] ? -1 : 1;
@@ -185,20 +185,20 @@ static int reuse(struct corpus *c, struct train_pretokens *all, struct err *e)
 static int alloc(struct corpus *c, const struct corpus_opts *o, struct err *e)
 {
     const uint32_t n_symbols = o->n_symbols;
-    const bool keep_bytes = (o->order || o->limits) && !o->units;
+    const bool keep_text = (o->order || o->limits) && !o->units, keep_bytes = keep_text || o->order;
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_zeroed(size);
     c->slot_size = size;
     c->weight = calloc(n_blocks, sizeof *c->weight);
-    if (keep_bytes) {
+    if (keep_text)
         c->text = malloc(c->n_slots);
+    if (keep_bytes)
         c->symbol_bytes = malloc(n * sizeof *c->symbol_bytes);
-    }
     if (o->n_counted < o->n_parts)
         c->uncounted = calloc(n_blocks, sizeof *c->uncounted);
-    if (!c->slot || !c->weight || (o->n_counted < o->n_parts && !c->uncounted) ||
-        (keep_bytes && !(c->text && c->symbol_bytes)))
+    if (!c->slot || !c->weight || (o->n_counted < o->n_parts && !c->uncounted) || (keep_text && !c->text) ||
+        (keep_bytes && !c->symbol_bytes))
         return err_mem(e, "the pretokens", size);
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);

@@ -32,7 +32,8 @@ struct corpus_part {
 /* The bytes of a symbol, if they decide ties, or limit tokens. */
 struct symbol_bytes {
     uint64_t head;          /* the ranks of its first 8 bytes, big-endian, padded with zeros */
-    const unsigned char *p; /* all its bytes: len[symbol] of them; borrowed from text or `bytes` */
+    const unsigned char *p; /* all its bytes; borrowed from text, `bytes`, or, with units, the caller */
+    uint32_t n;             /* how many there are */
 };
 
 /* The caller numbers symbols from 1, in any order; 0 separates pretokens. */
@@ -62,7 +63,7 @@ struct corpus {
     struct pairs pairs;
     struct train_limits *limits;       /* borrowed; NULL: none */
     struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes, or there are limits */
-    unsigned char *text;               /* with symbol_bytes: the bytes, one per slot */
+    unsigned char *text;               /* with symbol_bytes, except units: the bytes, one per slot */
     unsigned char bytes[256];          /* each byte, as the text of its symbol */
     unsigned char rank[256];           /* the rank of each byte, if ties are by bytes */
 };
@@ -74,7 +75,8 @@ struct corpus_opts {
     const struct model_token *token; /* the pretokens are symbols, and symbol s + 1 has the bytes of token[s]; borrowed
                                         during the call. NULL: the pretokens are bytes */
     bool units; /* with `token`: each of these takes one slot, whatever its bytes, which saves memory and time; not
-                         with max_len, byte or order, nor other limits than those of superwords */
+                         with max_len or byte, nor other limits than those of superwords. With order, their bytes are
+                         borrowed until corpus_free, and corpus_name is needed */
     uint64_t max_len; /* pairs of this many bytes or more are not merged, except pairs of two bytes; 0: no limit */
     struct train_limits *limits; /* other limits, with room for all symbols; borrowed until corpus_free; NULL: none */
     uint64_t floor;              /* > 0: pairs with a lower count need not be found */
@@ -83,7 +85,7 @@ struct corpus_opts {
                                     those of the others are merged, but do not count */
     bool unqueued;               /* pairs are popped from parts only */
     bool once;                   /* overlapping occurrences count once: call corpus_check_count after each pairs_pop;
-                                    without `token` and parts */
+                                    without parts */
     uint32_t window;             /* maximum number of slots in a window; 0: 2^32-1. A pretoken must fit */
     const unsigned char *order;  /* on ties, the strings (left, right) decide, with their bytes compared in this order:
                                    order[byte] is its rank; borrowed. NULL: the smallest pair of symbols is first */
@@ -102,6 +104,9 @@ void corpus_free(struct corpus *c);
  * a byte. *replaced: the weight of the occurrences that were replaced, in parts that count; if they overlapped, as in
  * "aaa", less than the count of the pair. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e);
+
+/* With units and order, before corpus_merge: the bytes of its symbol z, borrowed until corpus_free. */
+void corpus_name(struct corpus *c, uint32_t z, const unsigned char *p, uint32_t len);
 
 /* With `once`: the count of a pair of two equal symbols is an upper bound, which counts every adjacent position; others
  * are exact, since they cannot overlap. Counts a pair from pairs_pop, if that is needed. 1: its count is right; 0: it

@@ -63,13 +63,13 @@ static inline void symbol_set_bytes(struct corpus *c, uint32_t symbol, const uns
     uint64_t head = 0;
     for (uint32_t i = 0; i < 8; i++)
         head = head << 8 | (i < len ? c->rank[p[i]] : 0);
-    c->symbol_bytes[symbol] = (struct symbol_bytes){head, p};
+    c->symbol_bytes[symbol] = (struct symbol_bytes){head, p, len};
 }
 
 /* The symbol for its limits: with its bytes, unless symbols are units. */
 static inline struct limited symbol_limited(const struct corpus *c, uint32_t symbol)
 {
-    return c->symbol_bytes ? (struct limited){symbol, {c->symbol_bytes[symbol].p, c->len[symbol]}}
+    return c->symbol_bytes ? (struct limited){symbol, {c->symbol_bytes[symbol].p, c->symbol_bytes[symbol].n}}
                            : (struct limited){.symbol = symbol};
 }
 

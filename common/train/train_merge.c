@@ -307,7 +307,7 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, uint64
         return -1;
     struct neighbours f = replace(c, top, z, wide, windows);
     assert(f.n_left > 0);
-    if (c->symbol_bytes)
+    if (c->text)
         symbol_set_bytes(c, z, c->text + first_place(c), c->len[z]);
     if (c->limits)
         train_limits_merge(c->limits, symbol_limited(c, pair_left(top->key)), symbol_limited(c, pair_right(top->key)),
@@ -338,6 +338,11 @@ static int need_list(struct corpus *c, struct pair *top, struct err *e)
     top->n = l->n;
     l->at = NULL;
     return 0;
+}
+
+void corpus_name(struct corpus *c, uint32_t z, const unsigned char *p, uint32_t len)
+{
+    symbol_set_bytes(c, z, p, len);
 }
 
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, uint64_t *replaced, struct err *e)

@@ -15,8 +15,8 @@
 static void meet(struct corpus *c, uint32_t symbol, const struct model_token *t, const unsigned char *text)
 {
     symbol_new(c, symbol, c->units ? 1 : t->len);
-    if (text)
-        symbol_set_first_bytes(c, symbol, text, t->len);
+    if (c->symbol_bytes)
+        symbol_set_first_bytes(c, symbol, text ? text : t->p, t->len);
     else if (c->limits)
         train_limits_symbol(c->limits, (struct limited){symbol, {t->p, t->len}});
 }

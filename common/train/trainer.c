@@ -47,7 +47,7 @@ struct trainer {
     struct train_opts o;
     bool balances;
     struct parity parity;       /* if balances */
-    bool extends, units;        /* units: by superwords, so its tokens need no bytes */
+    bool extends, units;        /* units: by superwords, from tokens that are one slot each */
     struct extension extension; /* if extends */
     struct buf symbols;         /* working memory */
     uint64_t *barred;           /* the same: the pairs that may not be merged */
@@ -69,6 +69,8 @@ struct trainer {
     struct merge *merges;
     struct train_step *steps; /* of the merges */
     size_t n, cap, steps_cap;
+    size_t turn; /* the rivals that were next so far */
+    bool full;
 };
 
 /* ---- numbers of symbols ---- */
@@ -232,9 +234,10 @@ static bool has_limits(const struct train_opts *o)
 static int make_limits(struct trainer *l, uint64_t n_symbols, struct err *e)
 {
     const struct train_opts *o = &l->o;
-    if (!has_limits(o) && !l->units)
+    const bool superwords = l->units && !l->extension.joins;
+    if (!has_limits(o) && !superwords)
         return 0;
-    l->limits = train_limits_new(o->utf8_boundaries, l->units, o->veto, o->n_veto, (uint32_t)n_symbols, e);
+    l->limits = train_limits_new(o->utf8_boundaries, superwords, o->veto, o->n_veto, (uint32_t)n_symbols, e);
     return l->limits ? 0 : -1;
 }
 
@@ -346,9 +349,9 @@ static bool is_barred(const struct trainer *l, uint64_t key)
 static int pop_extension(struct trainer *l, struct pair *top, struct err *e)
 {
     const uint64_t least = l->o.min_frequency > 1 ? l->o.min_frequency : 1;
-    int popped = pairs_pop(&l->corpus.pairs, top, e);
+    int popped = pop_plain(l, top, e);
     if (popped == 0 && l->corpus.pairs.floor > least)
-        popped = corpus_recount(&l->corpus, least, e) ? -1 : pairs_pop(&l->corpus.pairs, top, e);
+        popped = corpus_recount(&l->corpus, least, e) ? -1 : pop_plain(l, top, e);
     return popped;
 }
 
@@ -372,6 +375,8 @@ static int one_extension(struct trainer *l, struct pair *top, struct err *e)
     l->n_vocab += kind == EXTENSION_NEW;
     if (corpus_holds(&l->corpus, id + 1)) /* see above */
         return err_set(e, EX_DATAERR, "the sum was not counted by this model, or is damaged");
+    if (l->extension.joins)
+        corpus_name(&l->corpus, id + 1, l->extension.token[id].p, l->extension.token[id].len);
     if ((kind != EXTENSION_KNOWN && add_merge(l, (struct merge){left, right, id}, top->count, e)) ||
         corpus_merge(&l->corpus, top, id + 1, &replaced, e))
         return -1;
@@ -456,11 +461,14 @@ uint64_t trainer_language_bytes(const struct trainer *l, size_t language)
     return l->parity.language[language].initial;
 }
 
-int trainer_extend(struct trainer *l, const struct model *base, bool superwords, struct err *e)
+int trainer_extend(struct trainer *l, const struct model *base, enum train_extension by, struct err *e)
 {
     l->extends = true;
-    l->units = superwords;
-    return extension_init(&l->extension, base, e);
+    l->units = by != TRAIN_WORDS;
+    if (extension_init(&l->extension, base, e))
+        return -1;
+    l->extension.joins = by == TRAIN_JOINS;
+    return 0;
 }
 
 int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e)
@@ -508,7 +516,7 @@ uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uin
      * per slot for 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. Ties by bytes and
      * limits also need the text. */
     enum { MEMORY_MIN = 16 << 20, EXTENDED = 13, BALANCED = 14 /* bytes a slot, since more pairs have lists */ };
-    const uint64_t text = ties_by_bytes(o->tie) || has_limits(o);
+    const uint64_t text = (ties_by_bytes(o->tie) || has_limits(o)) && !l->units;
     uint64_t bytes = slots_of(&l->pretokens, min) * ((l->extends ? EXTENDED : 9) + text);
     for (size_t i = 0; i < l->parity.n_texts; i++)
         bytes += slots_of(&l->parity.pretokens[i], i < l->parity.n ? min : 0) * (BALANCED + text);
@@ -532,10 +540,25 @@ uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *
     return min;
 }
 
+/* Whether all places are taken before a superword of this count is next. */
+static bool is_full(struct trainer *l, uint64_t count)
+{
+    const struct train_opts *o = &l->o;
+    while (l->turn < o->n_rivals && o->rival[l->turn] >= count)
+        l->turn++;
+    l->full = o->rival && o->n_taken + l->n + l->turn >= o->n_rivals;
+    return l->full;
+}
+
+bool trainer_is_full(const struct trainer *l)
+{
+    return l->full;
+}
+
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e)
 {
     struct pair top;
-    assert(!o->count_once || !(l->extends || l->balances));
+    assert(!o->count_once || !l->balances);
     l->o = *o;
     l->extension.special = o->special;
     l->extension.n_special = o->n_special;
@@ -555,7 +578,7 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
         int popped = l->extends    ? pop_extension(l, &top, e)
                      : l->balances ? parity_pop(&l->parity, &top, e)
                                    : pop_plain(l, &top, e);
-        if (popped == 0 || (popped > 0 && top.count < o->min_frequency))
+        if (popped == 0 || (popped > 0 && top.count < o->min_frequency) || (popped > 0 && is_full(l, top.count)))
             break;
         if (popped < 0 || (l->extends    ? one_extension(l, &top, e)
                            : l->balances ? one_balanced(l, &top, e)

@@ -39,12 +39,17 @@ struct train_opts {
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
     bool count_once;        /* overlapping occurrences count once, as they are replaced ("aaa" holds (a,a) once;
-                             * fastboundlessbpe); for pretokens from trainer_add only */
+                             * fastboundlessbpe); not with parity */
     bool utf8_boundaries;   /* tokens are whole characters or a part of one; see train_limits.h */
     const struct str *veto; /* strings that no token may contain, except a single byte; none is empty */
     size_t n_veto;
     const struct special_token *special;
     size_t n_special;
+    /* TRAIN_JOINS: n_rivals counts, descending, of merges that compete for the same places in the vocabulary: of a
+     * superword and one of these, the more frequent is next, of equal ones the rival. Training ends when n_rivals
+     * places are taken, of which n_taken were taken by superwords before. NULL: none. Borrowed. */
+    const uint64_t *rival;
+    size_t n_rivals, n_taken;
     uint32_t window; /* for tests: maximum number of slots in a window (see train_corpus.c); 0: 2^32-1 */
     /* Called regularly with the number of merges made so far and the goal; NULL: not called. */
     void (*progress)(void *ctx, uint64_t done, uint64_t goal);
@@ -56,10 +61,16 @@ struct trainer; /* opaque */
 struct trainer *trainer_new(struct err *e);
 void trainer_free(struct trainer *l); /* NULL is fine */
 
+/* What a model is extended by. */
+enum train_extension {
+    TRAIN_WORDS,
+    TRAIN_SUPERWORDS, /* tokens within superword_limits.h, without other limits, and not with a tie rule of bytes */
+    TRAIN_JOINS,      /* superwords that join whole pretokens, without limits */
+};
+
 /* Before anything is added: extends this model, which must have a list of merges (convert_to_merges); it is borrowed
- * until trainer_free. With TRAIN_HF and TRAIN_ID, the model's ids decide ties. superwords: by tokens within
- * superword_limits.h, without other limits, and not with a tie rule that compares bytes. -1: out of memory. */
-int trainer_extend(struct trainer *l, const struct model *base, bool superwords, struct err *e);
+ * until trainer_free. With TRAIN_HF and TRAIN_ID, the model's ids decide ties. -1: out of memory. */
+int trainer_extend(struct trainer *l, const struct model *base, enum train_extension by, struct err *e);
 
 /* The same as trainer_add for the ids that the model encodes a pretoken to. */
 int trainer_add_ids(struct trainer *l, const uint32_t *id, size_t n, uint64_t count, struct err *e);
@@ -86,6 +97,9 @@ int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t 
  * that fits into this many bytes, 0 if not even the most frequent pretokens do. */
 uint64_t trainer_memory(const struct trainer *l, const struct train_opts *o, uint64_t min);
 uint64_t trainer_least_within(const struct trainer *l, const struct train_opts *o, uint64_t bytes);
+
+/* Whether the last run ended because all places that rivals compete for are taken. */
+bool trainer_is_full(const struct trainer *l);
 
 /* Learns the merges: *merges are in order, with symbols as in model/model.h, and there are fewer than requested if no
  * remaining pair is frequent enough. When a model is extended, they are those to append to its merges, with ids; the
