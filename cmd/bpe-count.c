@@ -132,6 +132,8 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     if (end == TEXT_LETTER && check_whole(w, r, e))
         return -1;
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
+    if (used >= 0 && counts_ids(w) && end != TEXT_MORE && id_counter_end_text(r->work, e))
+        return -1;
     return used >= 0 && run_is_full(w, r, true) && put_words(w, r, e) ? -1 : used;
 }
 

@@ -18,6 +18,7 @@
 #include "model/model_read.h"
 #include "model/model_remarks.h"
 #include "model/model_save.h"
+#include "superwords/joined_model.h"
 #include "superwords/live_choice.h"
 #include "superwords/superword_model.h"
 #include "train/token_list.h"
@@ -54,6 +55,7 @@ struct merger {
     struct model base;           /* --init: the model to extend */
     u128 tokens;                 /* the same: those of the pretokens kept, by their counts */
     uint64_t floor;              /* --extend: counts below this are not known; else 0 */
+    uint64_t *rival;             /* the same, if superwords compete with words: the counts of these; owned */
     struct model_size base_size; /* the same, before it is extended */
     struct pretoken_encoder encoder;
     size_t language;                /* --parity: the one whose sum is being read */
@@ -65,6 +67,17 @@ struct merger {
 };
 
 /* ---- Reading the sum ---- */
+
+/* Whether superwords are learned that join whole pretokens. */
+static bool joins(const struct merger *m)
+{
+    return m->opt.superwords && m->base.joins;
+}
+
+static bool competes(const struct merger *m)
+{
+    return joins(m) && m->base.joins == JOINS_COMPETE;
+}
 
 static int not_runs(const struct merger *m, struct err *e)
 {
@@ -224,8 +237,14 @@ static struct train_opts train_options(struct merger *m)
 {
     const struct merge_options *o = &m->opt;
     const uint64_t least = count_of(m, o->min_frequency);
-    return (struct train_opts){.tie = o->tie,
-                               .vocab_size = (uint32_t)merge_largest(o)->n,
+    const size_t n_words = m->base.n_merges - m->base.n_super; /* of them, a superword takes the place of one */
+    const uint64_t size = competes(m) ? model_n_tokens(&m->base) + n_words : merge_largest(o)->n;
+    return (struct train_opts){.tie = joins(m) && !o->has_tie ? TRAIN_LEAST : o->tie,
+                               .vocab_size = (uint32_t)size,
+                               .count_once = o->no_overlaps || joins(m),
+                               .rival = m->rival,
+                               .n_rivals = competes(m) ? n_words : 0,
+                               .n_taken = m->base.n_super,
                                .min_frequency = least > m->floor ? least : m->floor,
                                .max_token_len = o->max_token_len,
                                .utf8_boundaries = o->utf8_boundaries,
@@ -318,6 +337,27 @@ static int check_words(const struct merger *m, struct err *e)
     return 0;
 }
 
+/* Checks the options with superwords that join whole pretokens, and sets m->rival. Only their number matters before the
+ * sum is read. */
+static int check_joins(struct merger *m, struct err *e)
+{
+    const struct merge_options *o = &m->opt;
+    const size_t n_words = m->base.n_merges - m->base.n_super;
+    if (!o->format->has_superwords)
+        return err_set(e, EX_USAGE, "-f %s cannot express superwords of whole pretokens: use -f boundless",
+                       o->format->name);
+    if (o->n_sizes > 1)
+        return err_set(e, EX_USAGE, "-v %s: give one size for superwords of whole pretokens", o->sizes);
+    if (!competes(m))
+        return 0;
+    m->rival = malloc((n_words + 1) * sizeof *m->rival);
+    if (!m->rival)
+        return err_mem(e, "the merges", n_words * sizeof *m->rival);
+    for (size_t k = 0; k < n_words; k++)
+        m->rival[k] = m->base.merge_count[k];
+    return 0;
+}
+
 static int read_base(struct merger *m, struct err *e)
 {
     if (!m->opt.init)
@@ -326,7 +366,7 @@ static int read_base(struct merger *m, struct err *e)
                            : model_read(&m->base, m->opt.init, NULL, e) || convert_to_merges(&m->base, e)) ||
         model_index(&m->base, e))
         return -1;
-    if (m->base.n_super)
+    if (m->base.n_super && !m->opt.superwords)
         return err_set(
             e, EX_USAGE,
             "%s cannot be extended: it has superwords of whole pretokens (BoundlessBPE), which are made after "
@@ -335,7 +375,9 @@ static int read_base(struct merger *m, struct err *e)
     m->base_size = model_size(&m->base);
     if (check_words(m, e) || (model_of_characters(&m->base) && token_list_spell(&m->veto, m->base.spelling, e)))
         return -1;
-    return pretoken_encoder_init(&m->encoder, &m->base, e) || trainer_extend(m->trainer, &m->base, m->opt.superwords, e)
+    const enum train_extension by = joins(m) ? TRAIN_JOINS : m->opt.superwords ? TRAIN_SUPERWORDS : TRAIN_WORDS;
+    return (by == TRAIN_WORDS && pretoken_encoder_init(&m->encoder, &m->base, e)) || (joins(m) && check_joins(m, e)) ||
+                   trainer_extend(m->trainer, &m->base, by, e)
                ? -1
                : 0;
 }
@@ -350,6 +392,8 @@ static int check_round(struct merger *m, struct err *e)
     if (r.model != superword_model_hash(&m->base))
         return err_set(e, EX_DATAERR, "the runs are those of another model than %s", m->opt.init);
     m->floor = r.floor;
+    for (size_t k = 0; competes(m) && k < m->base.n_merges - m->base.n_super; k++) /* counts were rounded down */
+        m->rival[k] = count_of(m, m->rival[k] + 1) - 1;
     return 0;
 }
 
@@ -541,7 +585,7 @@ static int check_sizes(const struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
     const struct rules *r = &m->rules;
-    const unsigned long long min = size_min(m);
+    const unsigned long long min = size_min(m) - (competes(m) ? m->base.n_super : 0);
     for (size_t i = 0; i < o->n_sizes; i++) {
         const unsigned long long n = o->size[i].n;
         if (n < min && o->init)
@@ -603,17 +647,32 @@ static int add_stats(const struct merger *m, const struct model *model, size_t n
     return rc;
 }
 
+/* How often each of the first n merges occurred: with weights, rounded down. NULL: out of memory. */
+static uint64_t *make_counts(const struct merger *m, size_t n, struct err *e)
+{
+    uint64_t *count = calloc(n + 1, sizeof *count);
+    if (!count)
+        err_mem(e, "the merges", n * sizeof *count);
+    for (size_t k = 0; count && k < n; k++)
+        count[k] = trainer_steps(m->trainer)[k].count / m->denominator;
+    return count;
+}
+
+/* Whether pairs below the floor may be left, which the next round can merge. */
+static bool is_unfinished(const struct merger *m)
+{
+    return m->floor > 1 && m->floor > m->opt.min_frequency;
+}
+
 /* Makes the model with the first n merges. */
 static int make_model(const struct merger *m, size_t n, struct model *model, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    uint64_t *count = calloc(n + 1, sizeof *count);
+    uint64_t *count = make_counts(m, n, e);
     struct learned learned = {
         .merges = m->merges, .n_merges = n, .merge_count = count, .merges_as_strings = o->merges_as_strings};
     if (!count)
-        return err_mem(e, "the merges", n * sizeof *count);
-    for (size_t k = 0; k < n; k++) /* with weights, rounded down */
-        count[k] = trainer_steps(m->trainer)[k].count / m->denominator;
+        return -1;
     learned.special_first =
         o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
     int rc = learned_set_rules(&learned, &m->rules, e) || assign_ids(model, &learned, o->format, e) ||
@@ -622,10 +681,36 @@ static int make_model(const struct merger *m, size_t n, struct model *model, str
     return rc ? -1 : 0;
 }
 
+/* Whether superwords that compete with words have all their places, or no pair is left to merge. */
+static bool is_settled(const struct merger *m, size_t n)
+{
+    const size_t n_words = m->base.n_merges - m->base.n_super, n_super = m->base.n_super + n;
+    size_t first = 0; /* how many words come before any pair that is not known */
+    while (first < n_words && m->rival[first] + 1 >= m->floor)
+        first++;
+    return trainer_is_full(m->trainer) || !is_unfinished(m) || n_super + first >= n_words;
+}
+
+/* The same for superwords that join whole pretokens. */
+static int extend_joined(struct merger *m, size_t n, struct err *e)
+{
+    const bool settles = competes(m) && is_settled(m, n);
+    const bool full = settles && (trainer_is_full(m->trainer) || is_unfinished(m));
+    uint64_t *count = make_counts(m, n, e);
+    int rc = !count || joined_model_extend(&m->base, m->merges, count, n, m->rules.special, m->rules.n_special, e) ||
+                     (settles && joined_model_settle(&m->base, full, e))
+                 ? -1
+                 : 0;
+    free(count);
+    return rc ? -1 : model_format_check(m->opt.format, &m->base, e);
+}
+
 /* Appends the first n merges, their tokens and the new special tokens to the base model. */
 static int extend_base(struct merger *m, size_t n, struct err *e)
 {
     const struct merge_options *o = &m->opt;
+    if (joins(m))
+        return extend_joined(m, n, e);
     const bool special_last = o->special == MERGE_SPECIAL_LAST;
     if (model_truncate(&m->base, &m->base_size, special_last, e) ||
         model_extend(&m->base, m->merges, n, m->rules.special, m->rules.n_special, special_last, e))
@@ -639,15 +724,20 @@ static int add_model(struct merger *m, size_t i, struct model_output *to, struct
 {
     const struct merge_options *o = &m->opt;
     const struct merge_size *size = &o->size[i];
-    const size_t n = trainer_merges(m->trainer, (uint32_t)size->n);
+    const size_t n = trainer_merges(m->trainer, competes(m) ? UINT32_MAX : (uint32_t)size->n);
     const uint64_t made = o->init && n ? trainer_steps(m->trainer)[n - 1].n_vocab : size_min(m) + (o->init ? 0 : n);
     struct model own = {0}, *model = o->init ? &m->base : &own;
-    if (made < size->n && m->opt.quiet)
+    if (m->opt.quiet || (competes(m) ? is_settled(m, n) : made >= size->n))
         ;
-    else if (made < size->n && m->floor > 1 && m->floor > m->opt.min_frequency)
+    else if (competes(m))
+        program_note(NAME,
+                     "%zu superwords, and not yet known which words they replace; count the pairs of this model and go "
+                     "on from there",
+                     m->base.n_super + n);
+    else if (is_unfinished(m))
         program_note(NAME, "%llu of %llu tokens; for more, count the pairs of this model and go on from there",
                      (unsigned long long)made, (unsigned long long)size->n);
-    else if (made < size->n)
+    else
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)made,
                      (unsigned long long)size->n);
@@ -725,6 +815,7 @@ static void merger_free(void *ctx)
     sum_reader_free(&m->sum);
     rules_free(&m->rules);
     free(m->merges);
+    free(m->rival);
     free(m->opt.ratio);
     pretoken_encoder_free(&m->encoder);
     id_list_free(&m->ids);

@@ -265,11 +265,19 @@ static int set_role(struct model *m, const struct model_special **role, const ch
                            token);
 }
 
+static int make_superwords(const struct model_options *o, struct model *m, struct err *e)
+{
+    const enum superword_kind kind = o->superwords;
+    if (kind >= SUPERWORDS_JOINED && !o->info && !o->format->has_superwords)
+        return err_set(e, EX_USAGE, "--superwords: only -f boundless can express superwords of whole pretokens");
+    return superword_model_make(m, kind, e);
+}
+
 static int change(const struct model_options *o, struct model *m, struct err *e)
 {
     return (o->has_prune && prune(o, m, e)) || (o->drop_unused && drop_unused(o, m, e)) ||
                    (o->has_vocab_size && model_cut(m, o->vocab_size, e)) ||
-                   (o->has_superwords && superword_model_make(m, o->superwords, e)) ||
+                   (o->has_superwords && make_superwords(o, m, e)) ||
                    ((o->add_special.n || o->has_multiple) && add_special(o, m, e)) ||
                    set_role(m, &m->eos, "--set-eos", o->eos, e) || set_role(m, &m->pad, "--set-pad", o->pad, e)
                ? -1

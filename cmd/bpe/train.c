@@ -99,7 +99,7 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--input-status is for text from standard input");
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
-    if (self.merge.live && !self.super.n)
+    if (self.merge.live && !self.super.n && !self.boundless)
         return err_set(e, EX_USAGE, "--live is for --super");
     self.live = self.merge.live;
     self.merge.live = 0;
@@ -107,7 +107,7 @@ static int check(struct err *e)
         return -1;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
-        command_check(merge, NULL, 0, e) || (self.super.n && train_super_check(&self, e)) ||
+        command_check(merge, NULL, 0, e) || ((self.super.n || self.boundless) && train_super_check(&self, e)) ||
         merge_each_output(&self.merge, check_output, NULL, e))
         return -1;
     return 0;
@@ -128,8 +128,11 @@ static const struct option_row rows[] = {
     {0, "super", "T[,...]",
      "superwords: learn words up to T tokens, then tokens across spaces, up\n"
      "to -v. T,lines: none across lines; T,drop: without merges that do not\n"
-     "apply then; several T: a model for each, with %t in the PATH of -o",
+     "apply then; T,runs: of whole pretokens only; several T: a model for\n"
+     "each, with %t in the PATH of -o",
      OPTION_TO(TEXT, struct train, super_text), .check = check_super},
+    {0, "boundless", NULL, "superwords of whole pretokens, where they are more frequent than words",
+     OPTION_TO(FLAG, struct train, boundless)},
     {0, "keep", "DIR", "keep the counts in DIR: after a failure, the same command counts the rest",
      OPTION_TO(TEXT, struct train, keep)},
     COMMAND_WEIGHT(struct train, common),
@@ -153,8 +156,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe train",
     .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
-             "                 [--super=T[,...]] [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS]\n"
-             "                 [--monitor[=SECONDS]] [OPTION]... [[--weight=WEIGHT] FILE]...\n"
+             "                 [--super=T[,...]|--boundless] [--keep=DIR] [--parquet[=COLUMN]]\n"
+             "                 [--progress=SECONDS] [--monitor[=SECONDS]] [OPTION]... [[--weight=WEIGHT] FILE]...\n"
              "Trains a tokenizer on FILEs (standard input if none, or -) and writes it to standard output, or with\n"
              "-o to PATH, which appears when complete.\n",
     .options = rows,

@@ -20,12 +20,14 @@ enum { TRAIN_SUPER_MAX = 16 };
 struct train_super {
     uint64_t at[TRAIN_SUPER_MAX]; /* sizes of the vocabulary after the first stage */
     size_t n;                     /* 0: no superwords */
-    bool lines, drop;
+    bool lines, drop, runs;
+    bool boundless; /* --boundless: at[0] is that of -v */
 };
 
 struct train {
     struct command_options common;
     const char *super_text;
+    bool boundless;
     uint64_t live; /* --live: the budget of a round; 0: by the size of the text */
     struct train_super super;
     enum train_fan_out fan_out;
@@ -52,7 +54,7 @@ int train_run(struct train *t, struct job *j, struct err *e);
 
 /* Reads the argument of --super, and checks it with the other options. -1: usage error. */
 int train_super_read(const char *text, struct train_super *o, struct err *e);
-int train_super_check(const struct train *t, struct err *e);
+int train_super_check(struct train *t, struct err *e);
 
 /* ---- Parts of the pipeline ---- */
 

@@ -1,6 +1,7 @@
 /* train_super.c - bpe train --super: superwords, in rounds (bpe-superwords(7)).
  *
  *     stage 1:  the model of T tokens, by the usual pipeline, or from --init
+ *               (instead of words by Hugging Face's rules, those of BoundlessBPE: ,runs and --boundless)
  *     rounds:   bpe-chunk | bpe-count --pairs | bpe-sum | bpe-merge --live
  *               bpe-chunk | bpe-count --runs  | bpe-sum | bpe-merge --extend
  *               until the model has all its tokens, or no pair is left
@@ -11,7 +12,7 @@
  *     asked, inputs    what the work was begun with (driver/resume.h)
  *     stdin            the text of standard input, which every step reads
  *     stage1, T-N-pairs, T-N-runs    only with --keep: the counts of a step (driver/work.h); N: the round, from 0
- *     stage1-T.json, T-0.json        the models of stage 1 and of the first round
+ *     stage1-T.json, T-0.json        the models of stage 1 and of the first round; of whole pretokens: .model
  *     T-N.live, T-(N+1).json         the live pairs and the resulting model of round N
  */
 #include "bpe/train.h"
@@ -44,8 +45,10 @@ struct super {
     const char *dir; /* of the files between the steps */
     struct scratch scratch;
     int lock;
-    struct option_words first; /* options of bpe-merge for stage 1 */
-    struct buf inputs;         /* the files when the work began (resume_put_inputs) */
+    struct option_words chunk;    /* options of bpe-chunk for stage 1, without a list of files */
+    struct option_words first;    /* options of bpe-merge for stage 1 */
+    struct source_options source; /* with the list of files */
+    struct buf inputs;            /* the files when the work began (resume_put_inputs) */
     char **files;
     int n_files;
     char *spooled[1];
@@ -56,6 +59,7 @@ struct super {
     struct buf stats;        /* --stats: the lines so far */
     double tokens, bytes;    /* of the text, as the model of the first round encodes it */
     double ratio;            /* bytes per token of the last round; 0: not known */
+    const char *suffix;      /* of the names of models */
 };
 
 /* ---- The option ---- */
@@ -63,7 +67,7 @@ struct super {
 int train_super_read(const char *text, struct train_super *o, struct err *e)
 {
     o->n = 0;
-    o->lines = o->drop = false;
+    o->lines = o->drop = o->runs = false;
     for (const char *p = text;; p++) {
         const size_t len = strcspn(p, ",");
         char word[32];
@@ -73,10 +77,12 @@ int train_super_read(const char *text, struct train_super *o, struct err *e)
             o->lines = true;
         } else if (strcmp(word, "drop") == 0) {
             o->drop = true;
+        } else if (strcmp(word, "runs") == 0) {
+            o->runs = true;
         } else {
             if (*word < '0' || *word > '9')
-                return err_set(e, EX_USAGE, "--super=%s: '%s' is neither a vocabulary size, nor lines or drop", text,
-                               word);
+                return err_set(e, EX_USAGE, "--super=%s: '%s' is neither a vocabulary size, nor lines, drop or runs",
+                               text, word);
             if (num_count(word, &n, "--super", e))
                 return -1;
             if (o->n == TRAIN_SUPER_MAX)
@@ -90,12 +96,39 @@ int train_super_read(const char *text, struct train_super *o, struct err *e)
     return o->n ? 0 : err_set(e, EX_USAGE, "--super=%s: missing the vocabulary size after the first stage", text);
 }
 
-int train_super_check(const struct train *t, struct err *e)
+/* Whether superwords join whole pretokens. */
+static bool joins(const struct train_super *o)
+{
+    return o->runs || o->boundless;
+}
+
+/* Checks the options with superwords that join whole pretokens. */
+static int check_joins(const struct train_super *o, const struct merge_options *m, struct err *e)
+{
+    if (o->lines || o->drop)
+        return err_set(e, EX_USAGE, "--super: runs cannot be combined with %s", o->lines ? "lines" : "drop");
+    if (!m->format->has_superwords)
+        return err_set(e, EX_USAGE,
+                       "-f %s cannot express that superwords join only whole pretokens, so it would also join parts of "
+                       "words: use -f boundless",
+                       m->format->name);
+    return 0;
+}
+
+int train_super_check(struct train *t, struct err *e)
 {
     const struct merge_options *m = &t->merge;
-    const struct train_super *o = &t->super;
+    struct train_super *o = &t->super;
+    if (o->n && t->boundless)
+        return err_set(e, EX_USAGE, "--super and --boundless cannot be combined");
     if (m->n_sizes != 1)
-        return err_set(e, EX_USAGE, "--super: give one vocabulary size with -v");
+        return err_set(e, EX_USAGE, "--%s: give one vocabulary size with -v", o->n ? "super" : "boundless");
+    if (t->boundless) {
+        o->boundless = true;
+        o->at[o->n++] = m->size[0].n;
+    }
+    if (joins(o) && check_joins(o, m, e))
+        return -1;
     if (m->stats && o->n > 1)
         return err_set(e, EX_USAGE, "--stats: give one size with --super");
     if (t->chunk.has_status)
@@ -104,7 +137,7 @@ int train_super_check(const struct train *t, struct err *e)
         return err_set(e, EX_USAGE, "--super needs complete counts; leave out %s",
                        t->sum.missing ? "--missing" : "--partial");
     for (size_t i = 0; i < o->n; i++) {
-        if (o->at[i] >= m->size[0].n)
+        if (o->at[i] >= m->size[0].n && !o->boundless)
             return err_set(e, EX_USAGE, "--super=%llu: must be less than -v %llu", (unsigned long long)o->at[i],
                            (unsigned long long)m->size[0].n);
         for (size_t k = 0; k < i; k++)
@@ -159,7 +192,8 @@ static int run_step(struct super *s, const char *name, const struct option_words
 {
     struct train t = *s->t;
     t.learner = *learner;
-    if (chunk != t.chunk_words)
+    t.chunk.source.files_from = t.chunk.source.files0_from = NULL;
+    if (chunk != &s->chunk)
         t.sum_words = &s->sum;
     char *keep = s->t->keep ? fd_path(s->dir, name, e) : NULL;
     struct option_words words = *chunk;
@@ -190,6 +224,16 @@ static int add_words(struct option_words *to, const struct option_words *from, c
     return rc;
 }
 
+/* Adds the options for words by BoundlessBPE's rules. */
+static int words_as_boundless(const struct super *s, struct option_words *to, struct err *e)
+{
+    return option_words_add(to, e, "--no-overlaps") ||
+                   (!s->t->merge.has_tie && option_words_add(to, e, "--tie=least")) ||
+                   option_words_add(to, e, "--format=boundless")
+               ? -1
+               : 0;
+}
+
 /* Stage 1: makes stage1-T.json for every T, all from the same counts. */
 static int first_stage(struct super *s, struct err *e)
 {
@@ -199,7 +243,7 @@ static int first_stage(struct super *s, struct err *e)
     bool done = true;
     int rc = 0;
     for (size_t i = 0; i < o->n && !rc; i++) {
-        char *path = path_in(s, e, "stage1-%llu.json", (unsigned long long)o->at[i]);
+        char *path = path_in(s, e, "stage1-%llu.%s", (unsigned long long)o->at[i], s->suffix);
         rc = path ? buf_printf(&sizes, e, "%s%llu", i ? "," : "", (unsigned long long)o->at[i]) : -1;
         done &= path && exists(path);
         free(path);
@@ -208,8 +252,9 @@ static int first_stage(struct super *s, struct err *e)
         rc = buf_put_byte(&sizes, '\0', e) || add_words(&merge, &s->first, (const char *const[]){NULL}, e) ||
              option_words_add(&merge, e, "--vocab-size=%s", (const char *)sizes.p) ||
              (s->t->merge.stats && option_words_add(&merge, e, "--stats=%s/stage1.stats", s->dir)) ||
-             option_words_add(&merge, e, "--output=%s/stage1-%%v.json", s->dir);
-    int status = rc ? -1 : done ? 0 : run_step(s, "stage1", s->t->chunk_words, NULL, &merger, &merge, e);
+             (joins(o) && words_as_boundless(s, &merge, e)) ||
+             option_words_add(&merge, e, "--output=%s/stage1-%%v.%s", s->dir, s->suffix);
+    int status = rc ? -1 : done ? 0 : run_step(s, "stage1", &s->chunk, NULL, &merger, &merge, e);
     option_words_free(&merge);
     buf_free(&sizes);
     return status;
@@ -220,13 +265,20 @@ static int first_model(struct super *s, uint64_t size, struct err *e)
 {
     const char *init = s->t->merge.init;
     struct model m = {0};
-    char *from = path_in(s, e, "stage1-%llu.json", (unsigned long long)size),
-         *to = path_in(s, e, "%llu-0.json", (unsigned long long)size);
+    char *from = path_in(s, e, "stage1-%llu.%s", (unsigned long long)size, s->suffix),
+         *to = path_in(s, e, "%llu-0.%s", (unsigned long long)size, s->suffix);
+    const struct train_super *o = &s->t->super;
+    const struct model_format *format = joins(o) ? s->t->merge.format : model_format_at(0);
+    const enum superword_kind kind = o->boundless ? SUPERWORDS_COMPETING
+                                     : o->runs    ? SUPERWORDS_JOINED
+                                     : o->lines   ? SUPERWORDS_LINES
+                                                  : SUPERWORDS_DOCUMENTS;
     int rc = from && to ? 0 : -1;
     if (!rc && !exists(to))
         rc = model_read(&m, init ? init : from, NULL, e) ||
                      (init && size < model_n_tokens(&m) && model_cut(&m, size, e)) ||
-                     superword_model_make(&m, s->t->super.lines, e) || model_save(&m, model_format_at(0), to, e)
+                     superword_model_make(&m, kind, e) || (joins(o) && model_format_check(format, &m, e)) ||
+                     model_save(&m, format, to, e)
                  ? -1
                  : 0;
     if (!rc && init && m.n_ids && size > model_n_tokens(&m))
@@ -243,8 +295,8 @@ static int put_chunk_words(const struct super *s, uint64_t size, struct option_w
 {
     static const char *const by_model[] = {"pattern",    "regex",     "model", "special-token",
                                            "no-special", "normalize", NULL};
-    return add_words(to, s->t->chunk_words, by_model, e) ||
-                   option_words_add(to, e, "--model=%s/%llu-0.json", s->dir, (unsigned long long)size)
+    return add_words(to, &s->chunk, by_model, e) ||
+                   option_words_add(to, e, "--model=%s/%llu-0.%s", s->dir, (unsigned long long)size, s->suffix)
                ? -1
                : 0;
 }
@@ -287,6 +339,7 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
         rc = option_words_add(&worker, e, "--runs=%s", live) || option_words_add(&merge, e, "--extend=%s", model) ||
              option_words_add(&merge, e, "--quiet") || option_words_add(&merge, e, "--stats=%s.stats", to) ||
              option_words_add(&merge, e, "--vocab-size=%llu", (unsigned long long)s->t->merge.size[0].n) ||
+             (joins(&s->t->super) && option_words_add(&merge, e, "--format=boundless")) ||
              (s->t->merge.min_frequency > 1 &&
               option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
     else if (!rc)
@@ -327,7 +380,10 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
                      live_pairs_read(&l, live, &was, e) || read_stats(s, model, e)
                  ? -1
                  : 0;
-    *more = !rc && model_n_tokens(&m) < s->t->merge.size[0].n && l.round.floor > least;
+    const bool can_be_more = s->t->super.boundless
+                                 ? m.n_merges - m.n_super == was.n_merges - was.n_super && m.n_super > was.n_super
+                                 : model_n_tokens(&m) < s->t->merge.size[0].n;
+    *more = !rc && can_be_more && l.round.floor > least;
     if (n == 0) {
         s->tokens = (double)l.tokens;
         s->bytes = (double)l.bytes;
@@ -355,17 +411,17 @@ static uint64_t first_min(const struct super *s)
 /* Makes the models of all rounds. *last: the path of the last one; owned by the caller. */
 static int all_rounds(struct super *s, uint64_t size, char **last, struct err *e)
 {
-    bool more = true;
+    bool more = s->size > 0;
     int status = 0;
     s->ratio = 0;
     s->min = first_min(s);
     if (s->t->super.drop)
         status = drop_unused(s, size, last, e);
     else
-        status = (*last = path_in(s, e, "%llu-0.json", (unsigned long long)size)) ? 0 : -1;
+        status = (*last = path_in(s, e, "%llu-0.%s", (unsigned long long)size, s->suffix)) ? 0 : -1;
     for (unsigned n = 0; more && !status; n++) {
         char *live = path_in(s, e, "%llu-%u.live", (unsigned long long)size, n),
-             *next = path_in(s, e, "%llu-%u.json", (unsigned long long)size, n + 1);
+             *next = path_in(s, e, "%llu-%u.%s", (unsigned long long)size, n + 1, s->suffix);
         status = live && next ? half_round(s, size, n, *last, NULL, live, e) : -1;
         if (!status)
             status = half_round(s, size, n, *last, live, next, e);
@@ -393,7 +449,8 @@ static int write_result(const struct super *s, uint64_t size, const char *from, 
     snprintf(first, sizeof first, "%llu", (unsigned long long)size);
     char *path = o->path ? merge_path(o, 0, first, e) : NULL;
     int rc = o->path && !path ? -1 : 0;
-    rc = rc || model_read(&m, from, NULL, e) || superword_model_make(&m, false, e);
+    rc = rc || model_read(&m, from, NULL, e) ||
+         (!joins(&s->t->super) && superword_model_make(&m, SUPERWORDS_DOCUMENTS, e));
     if (!rc && o->has_form)
         m.merges_as_strings = o->merges_as_strings;
     rc = rc || model_format_check(o->format, &m, e) || model_save(&m, o->format, path, e) ? -1 : 0;
@@ -408,11 +465,11 @@ static int write_result(const struct super *s, uint64_t size, const char *from, 
     return rc;
 }
 
-/* Says what the superwords gain. */
+/* Says what the superwords gain; of competing ones this is not known, as the words that they replaced were counted. */
 static void say_gain(const struct super *s, uint64_t size)
 {
     const double ratio = s->tokens > 0 ? s->bytes / s->tokens : 0;
-    if (s->ratio > 0 && ratio > 0)
+    if (s->ratio > 0 && ratio > 0 && !s->t->super.boundless)
         program_note(s->job->command,
                      "--super=%llu: %.2f bytes per token, and %.2f with superwords: %.1f %% fewer tokens",
                      (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio));
@@ -498,9 +555,10 @@ static int open_kept(struct super *s, struct err *e)
     struct option_words words = {0};
     char *noted = NULL;
     int rc = add_words(&words, t->merge_words, (const char *const[]){"output", "format", "merges", NULL}, e) ||
-             option_words_add(&words, e, "--super=%s", t->super_text) ||
-             resume_put_asked(&asked, &t->common.reader, t->chunk_words, (const char *const *)words.at, words.n,
-                              s->files, s->n_files, e) ||
+             (t->boundless ? option_words_add(&words, e, "--boundless")
+                           : option_words_add(&words, e, "--super=%s", t->super_text)) ||
+             resume_put_asked(&asked, &t->common.reader, &s->chunk, (const char *const *)words.at, words.n, s->files,
+                              s->n_files, e) ||
              (s->lock = resume_lock_file(s->job, s->dir, "lock", e)) < 0 || !(noted = path_in(s, e, "asked"));
     if (!rc)
         rc = exists(noted) ? resume_compare(s->dir, s->dir, buf_str(&asked), buf_str(&s->inputs), e)
@@ -520,14 +578,27 @@ static int make_store(struct super *s, struct err *e)
     return rc;
 }
 
+/* Reads the list of files, if there is one, because all steps need it. */
+static int take_list(struct super *s, struct err *e)
+{
+    static const char *const list[] = {"files-from", "files0-from", NULL};
+    static const char *const list_null[] = {"files-from", "null", NULL}; /* -0 is only about the list */
+    struct source_options *o = &s->source;
+    return add_words(&s->chunk, s->t->chunk_words, o->files_from ? list_null : list, e) ||
+                   source_options_files(o, &s->files, &s->n_files, e)
+               ? -1
+               : 0;
+}
+
 static int open_all(struct super *s, struct err *e)
 {
     const struct train *t = s->t;
     static const char *const not_first[] = {"vocab-size", "output", "format", "merges", "init", "stats", "live", NULL};
     const char why[] = ", and superwords read the text several times; put it into a file";
-    const bool piped =
-        watch_reads_input(t->files, t->n_files) && !t->chunk.source.files_from && !t->chunk.source.files0_from;
-    if (piped && (t->keep || t->n_files > 1))
+    if (take_list(s, e))
+        return -1;
+    const bool piped = watch_reads_input(s->files, s->n_files);
+    if (piped && (t->keep || s->n_files > 1))
         return resume_only_regular((char *[]){"-"}, 1, why, e);
     if (add_words(&s->first, t->merge_words, not_first, e) || (!t->keep && scratch_open(&s->scratch, e)))
         return -1;
@@ -543,9 +614,17 @@ static int open_all(struct super *s, struct err *e)
 
 int train_super(const struct train *t, struct job *j, struct err *e)
 {
-    struct super s = {.t = t, .job = j, .lock = -1, .files = t->files, .n_files = t->n_files};
+    struct super s = {.t = t,
+                      .job = j,
+                      .lock = -1,
+                      .source = t->chunk.source,
+                      .files = t->files,
+                      .n_files = t->n_files,
+                      .suffix = joins(&t->super) ? "model" : "json"};
     int status = open_all(&s, e) ? -1 : do_all(&s, e);
+    option_words_free(&s.chunk);
     option_words_free(&s.first);
+    file_list_free(&s.source.list);
     option_words_free(&s.sum);
     buf_free(&s.stats);
     buf_free(&s.inputs);

@@ -20,7 +20,7 @@ static int init_super(struct encoder *en, const struct model *model, bool wide, 
 {
     bool found;
     size_t first;
-    if (model->n_super) {
+    if (model->n_super || (long_pretokens && model->joins)) {
         en->join = calloc(1, sizeof *en->join);
         return en->join ? join_encoder_init(en->join, model, wide, e) : err_mem(e, "two stages", sizeof *en->join);
     }
@@ -104,7 +104,7 @@ int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t star
                       struct ids *ids, struct err *e)
 {
     if (en->join)
-        return join_encoder_pretokens(en->join, &en->cached, text, start, ends, n, ids, e);
+        return join_encoder_pretokens(en->join, &en->cached, text, start, ends, n, ids, en->borders, e);
     if (en->super)
         return super_encoder_pretokens(en->super, &en->cached, text, start, ends, n, ids, en->borders, e);
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {

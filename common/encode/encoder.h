@@ -25,15 +25,15 @@ struct encoder {
     struct super_encoder *super; /* owned; NULL: the model has no superwords, or must be encoded in one stage */
     struct join_encoder *join;   /* owned; NULL: it has no superwords that join whole pretokens */
     struct id_borders *borders;  /* set by the caller to borrowed borders, or NULL: gets the end of each pretoken in the
-                                    ids; without `join` */
+                                    ids; with `join`, of each sequence that superwords may join */
 };
 
 /* The model is borrowed until encoder_free, and the encoder must not be moved. wide: as in the struct ids that will be
  * passed; if false, every id must fit into 16 bits. -1: out of memory. */
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e);
 
-/* The same. long_pretokens: pretokens hold many words, even if no merge of the model joins words, so they are encoded
- * in pieces. */
+/* The same, to train superwords, which the model may not have yet: pretokens hold many words, and are encoded in
+ * pieces; or, if model->joins, there is a `join`. */
 int encoder_init_long(struct encoder *en, const struct model *model, bool wide, bool long_pretokens, struct err *e);
 void encoder_free(struct encoder *en); /* a zeroed encoder is fine */
 
@@ -46,7 +46,7 @@ int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t star
  * so encoder_pretokens may have kept the last ids, and this appends them. -1: out of memory. */
 static inline int encoder_end(struct encoder *en, struct ids *ids, struct err *e)
 {
-    return en->join ? join_encoder_end(en->join, ids, e) : 0;
+    return en->join ? join_encoder_end(en->join, ids, en->borders, e) : 0;
 }
 
 #endif

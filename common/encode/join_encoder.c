@@ -97,7 +97,8 @@ static int put_found(struct join_encoder *j, struct cached_encoder *words, const
 }
 
 int join_encoder_pretokens(struct join_encoder *j, struct cached_encoder *words, const unsigned char *text,
-                           size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct err *e)
+                           size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct id_borders *borders,
+                           struct err *e)
 {
     for (size_t found; n; start = ends[found - 1], ends += found, n -= found) {
         const size_t before = j->ids.n;
@@ -105,16 +106,16 @@ int join_encoder_pretokens(struct join_encoder *j, struct cached_encoder *words,
             put_found(j, words, text, start, ends, found, e))
             return -1;
         j->n_words += j->ids.n - before;
-        if (superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e))
+        if (superwords_encode(&j->second, &j->ids, &j->borders, ids, borders, e))
             return -1;
     }
     return 0;
 }
 
-int join_encoder_end(struct join_encoder *j, struct ids *ids, struct err *e)
+int join_encoder_end(struct join_encoder *j, struct ids *ids, struct id_borders *borders, struct err *e)
 {
     if (more_borders(j, 1, e))
         return -1;
     put_border(j, j->ids.n);
-    return superwords_encode(&j->second, &j->ids, &j->borders, ids, NULL, e);
+    return superwords_encode(&j->second, &j->ids, &j->borders, ids, borders, e);
 }

@@ -31,11 +31,12 @@ int join_encoder_init(struct join_encoder *j, const struct model *m, bool wide, 
 void join_encoder_free(struct join_encoder *j);
 
 /* Like encoder_pretokens, but the last ids may be appended by a later call. words: encodes by the model j->words, to
- * ids of the width of j->ids. */
+ * ids of the width of j->ids. borders: see struct encoder. */
 int join_encoder_pretokens(struct join_encoder *j, struct cached_encoder *words, const unsigned char *text,
-                           size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct err *e);
+                           size_t start, const uint32_t *ends, size_t n, struct ids *ids, struct id_borders *borders,
+                           struct err *e);
 
 /* Appends all ids: no merge joins the pretokens so far and later ones. -1: out of memory. */
-int join_encoder_end(struct join_encoder *j, struct ids *ids, struct err *e);
+int join_encoder_end(struct join_encoder *j, struct ids *ids, struct id_borders *borders, struct err *e);
 
 #endif

@@ -10,9 +10,10 @@
  *         deletions                   refused, if there are any: tokens that were removed in training (PickyBPE)
  *     superwords                      the same, with the merges of whole pretokens; unless TYPE is word
  *
- * Tokens are in byte-to-unicode form. The type has no influence on encoding, nor have the counts, SUPER (the token is a
- * superword), WHOLE (a pretoken of the training text became one token by it) and the merge_pattern, which training
- * requires of the parts of a superword. COUNT of merges is kept; the other counts and WHOLE are written as 0.
+ * Tokens are in byte-to-unicode form. The type (enum model_joins) has no influence on encoding, nor have the counts,
+ * SUPER (the token is a superword), WHOLE (a pretoken of the training text became one token by it) and the
+ * merge_pattern, which training requires of the parts of a superword. COUNT of merges is kept; the other counts and
+ * WHOLE are written as 0.
  *
  * That project's trainer leaves out the 13 bytes that UTF-8 never contains. They get the lowest free ids here, and are
  * left out again in writing.
@@ -36,8 +37,8 @@
 
 #define MAGIC "BoundlessBPE "
 
-enum type { WORD, BOUNDLESS, SUPERBPE };
-static const char *const type_names[] = {"word", "boundless", "superbpe"};
+static const char *const type_names[] = {
+    [JOINS_NOT] = "word", [JOINS_RUNS] = "superbpe", [JOINS_COMPETE] = "boundless"};
 
 enum { FIELDS_MAX = 5 };
 
@@ -403,15 +404,15 @@ static int read_section(struct file *f, bool super)
 
 /* ---- Reading: the file ---- */
 
-static int read_type(struct file *f, enum type *type)
+static int read_type(struct file *f, enum model_joins *type)
 {
     struct str field[FIELDS_MAX];
     static const char what[] = "is not \"" MAGIC "v2\" and word, boundless or superbpe";
     if (next_fields(f, field, 3, what))
         return -1;
-    for (int t = WORD; t <= SUPERBPE; t++)
+    for (int t = JOINS_NOT; t <= JOINS_COMPETE; t++)
         if (str_equal(field[1], str_of("v2")) && str_equal(field[2], str_of(type_names[t]))) {
-            *type = (enum type)t;
+            *type = (enum model_joins)t;
             return 0;
         }
     return bad(f, what);
@@ -446,11 +447,11 @@ static int take_merges(struct file *f)
 
 static int read_all(struct file *f)
 {
-    enum type type = WORD;
-    if (read_type(f, &type) || read_vocabulary(f) || read_section(f, false))
+    enum model_joins *joins = &f->b.m->joins;
+    if (read_type(f, joins) || read_vocabulary(f) || read_section(f, false))
         return -1;
     const size_t n_words = f->n_merges;
-    if (type != WORD && read_section(f, true))
+    if (*joins && read_section(f, true))
         return -1;
     f->b.m->n_super = f->n_merges - n_words;
     return read_end(f) || take_merges(f) || build_end(&f->b) ? -1 : 0;
@@ -558,20 +559,6 @@ static int check_text(const struct model *m, struct str *regex, struct err *e)
     return 0;
 }
 
-/* The ids of words and superwords are mixed only if they competed. */
-static enum type type_of(const struct model *m)
-{
-    uint32_t last_word = 0, first_super = UINT32_MAX;
-    for (size_t k = 0; k < m->n_merges; k++) {
-        const uint32_t id = m->merge[k].result;
-        if (k < m->n_merges - m->n_super)
-            last_word = id > last_word ? id : last_word;
-        else
-            first_super = id < first_super ? id : first_super;
-    }
-    return !m->n_super ? WORD : first_super < last_word ? BOUNDLESS : SUPERBPE;
-}
-
 static int put_vocabulary(struct buf *out, const struct model *m, struct err *e)
 {
     const uint32_t n = n_written(m);
@@ -615,12 +602,12 @@ static int put_config(struct buf *out, bool super, bool superbpe, struct str reg
 }
 
 /* Writes the merges of words or of superwords, and their configuration. */
-static int put_section(struct buf *out, const struct model *m, bool super, enum type type, struct str regex,
-                       struct err *e)
+static int put_section(struct buf *out, const struct model *m, bool super, struct str regex, struct err *e)
 {
     const size_t n_words = m->n_merges - m->n_super, from = super ? n_words : 0, to = super ? m->n_merges : n_words;
     if (buf_put_str(out, super ? "superwords\n" : "words\n", e) ||
-        put_config(out, super, super && type == SUPERBPE, regex, e) || buf_printf(out, e, "merges\n%zu\n", to - from))
+        put_config(out, super, super && m->joins == JOINS_RUNS, regex, e) ||
+        buf_printf(out, e, "merges\n%zu\n", to - from))
         return -1;
     for (size_t k = from; k < to; k++) {
         const struct model_token *left = &m->token[m->merge[k].left], *right = &m->token[m->merge[k].right];
@@ -636,11 +623,10 @@ static int put_section(struct buf *out, const struct model *m, bool super, enum 
 static int write_boundless(struct model_files *to, const struct model *m, struct err *e)
 {
     struct buf *out = model_files_add(to, "");
-    const enum type type = type_of(m);
     struct str regex;
-    return check_text(m, &regex, e) || buf_printf(out, e, MAGIC "v2 %s\n", type_names[type]) ||
-                   put_vocabulary(out, m, e) || put_special(out, m, e) || put_section(out, m, false, type, regex, e) ||
-                   (m->n_super && put_section(out, m, true, type, regex, e))
+    return check_text(m, &regex, e) || buf_printf(out, e, MAGIC "v2 %s\n", type_names[m->joins]) ||
+                   put_vocabulary(out, m, e) || put_special(out, m, e) || put_section(out, m, false, regex, e) ||
+                   (m->joins && put_section(out, m, true, regex, e))
                ? -1
                : 0;
 }

@@ -57,6 +57,13 @@ struct model_decoding {
     bool unknown;     /* the model does not define it: decoding is an error */
 };
 
+/* Whether superwords join whole pretokens (BoundlessBPE): struct model, n_super. */
+enum model_joins {
+    JOINS_NOT,
+    JOINS_RUNS,    /* yes; or there are none yet, but training makes such ones */
+    JOINS_COMPETE, /* the same, and in training they compete with merges of words for places in the vocabulary */
+};
+
 struct model_format; /* a row of the table in model/formats.h */
 struct model_arena;
 
@@ -74,7 +81,8 @@ struct model {
     struct merge *merge; /* by rank, of ids of vocabulary tokens; no pair occurs twice */
     size_t n_merges;
     size_t n_super; /* the last n_super merges are those of superwords, of ids that one pretoken or several become */
-    uint64_t *merge_count; /* owned, by rank: how often the pair occurred when training merged it; NULL: not known */
+    enum model_joins joins; /* has no influence on encoding; not JOINS_NOT if n_super > 0 */
+    uint64_t *merge_count;  /* owned, by rank: how often the pair occurred when training merged it; NULL: not known */
     bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
                      token, and the id of that token is the rank */
     bool ignore_merges; /* a pretoken that is a vocabulary token as a whole becomes that token, before any merge

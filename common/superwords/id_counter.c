@@ -3,6 +3,8 @@
 
 #include "superwords/superword_model.h"
 #include "train/superword_limits.h"
+#include "unicode/uclass.h"
+#include "unicode/utf8.h"
 #include "wire/payload.h"
 
 #include <stdlib.h>
@@ -23,11 +25,77 @@ static int check_live(const struct id_counting *c, const char *path, struct err 
                : err_set(e, EX_DATAERR, "%s: these live pairs were chosen for another model than %s", path, c->name);
 }
 
+/* Counts pretokens; ctx: a size_t. */
+static int add_pretokens(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                         struct err *e)
+{
+    (void)text, (void)start, (void)ends, (void)e;
+    *(size_t *)ctx += n;
+    return 0;
+}
+
+static bool has_letter(const struct model_token *t)
+{
+    bool cut, found = false;
+    if (utf8_valid_len(t->p, t->len, &cut) != t->len)
+        return false;
+    for (size_t i = 0, len; i < t->len && !found; i += len)
+        found = uclass_at(t->p + i, &len) == UCLASS_LETTER;
+    return found;
+}
+
+/* Allows the tokens of which fastboundlessbpe makes superwords: they have a letter, and are one pretoken when they
+ * stand alone, or superwords. */
+static int allow_joined(struct id_counting *c, struct pretokenizer *alone, size_t *n, struct err *e)
+{
+    const struct model *m = &c->model;
+    struct buf text = {0};
+    size_t where;
+    int rc = 0;
+    for (uint32_t id = 0; id < m->n_ids && !rc; id++) {
+        const struct model_token *t = &m->token[id];
+        c->superword[id].words = SUPERWORD_NEVER;
+        if (!t->p || !t->vocab || !has_letter(t))
+            continue;
+        text.len = 0;
+        *n = 0;
+        rc = buf_put(&text, t->p, t->len, e) || buf_reserve(&text, SCAN_PAD, e);
+        if (rc)
+            break;
+        memset(text.p + text.len, 0, SCAN_PAD);
+        pretokenizer_begin(alone, false, false);
+        rc = pretokenize_text(alone, text.p, text.len, TEXT_DOC, &where, e) < 0;
+        if (!rc && *n == 1 && t->p[t->len - 1] == '\n')
+            rc =
+                err_set(e, EX_USAGE, "%s splits text after newlines into words: superwords cannot join these", c->name);
+        c->superword[id].words = *n == 1 ? 0 : SUPERWORD_NEVER;
+    }
+    for (size_t k = m->n_merges - m->n_super; k < m->n_merges && !rc; k++)
+        c->superword[m->merge[k].result].words = 0;
+    buf_free(&text);
+    return rc ? -1 : 0;
+}
+
+static int set_joined(struct id_counting *c, struct err *e)
+{
+    size_t n;
+    struct rules rules = {0};
+    struct pretokenizer alone = {0};
+    const struct pretoken_sink sink = {.words = add_pretokens, .ctx = &n};
+    int rc = model_rules_pattern(&rules, &c->model, model_pattern(&c->model), e) ||
+             pretokenizer_open(&alone, &rules, INVALID_ERROR, &sink, e) || allow_joined(c, &alone, &n, e);
+    pretokenizer_close(&alone);
+    rules_free(&rules);
+    return rc ? -1 : 0;
+}
+
 static int set_superwords(struct id_counting *c, struct err *e)
 {
     c->superword = calloc(c->model.n_ids, sizeof *c->superword);
     if (!c->superword)
         return err_mem(e, "the vocabulary", c->model.n_ids * sizeof *c->superword);
+    if (c->model.joins)
+        return set_joined(c, e);
     for (uint32_t id = 0; id < c->model.n_ids; id++) {
         const struct model_token *t = &c->model.token[id];
         if (t->p && t->len)
@@ -139,14 +207,31 @@ FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n,
     return begin == SIZE_MAX ? 0 : add_run(c, ids + begin * width, n - begin, wide, e);
 }
 
+/* Adds pairs, but of a row of n equal ids only n / 2. */
+FOR_WIDTH int add_once(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
+{
+    const size_t width = ids_width(wide);
+    size_t from = 0, row = 1; /* row: how many equal ids end here */
+    for (size_t i = 1; i < n; i++) {
+        row = id_at(ids, i, wide) == id_at(ids, i - 1, wide) ? row + 1 : 1;
+        if (row % 2 == 0 || row == 1)
+            continue;
+        if (pair_counts_add(&c->pairs, ids + from * width, i - from, e)) /* not the pair of i - 1 and i */
+            return -1;
+        from = i;
+    }
+    return pair_counts_add(&c->pairs, ids + from * width, n - from, e);
+}
+
 FOR_WIDTH int count_all(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
 {
     const uint32_t end = wide ? UINT32_MAX : UINT16_MAX;
     for (size_t i = 0; i < n; i++)
         if (!wide || id_at(ids, i, wide) != end) /* n_ids has room for all narrow ids */
             c->n_ids[id_at(ids, i, wide)]++;
-    return c->shared->round.words == SUPERWORDS_PAIRS ? pair_counts_add(&c->pairs, ids, n, e)
-                                                      : add_runs(c, ids, n, wide, e);
+    return c->shared->round.words == SUPERWORDS_RUNS ? add_runs(c, ids, n, wide, e)
+           : c->shared->model.joins                  ? add_once(c, ids, n, wide, e)
+                                                     : pair_counts_add(&c->pairs, ids, n, e);
 }
 
 /* Counts and stores the complete pretokens of the stream: those before its last end. The rest stays. */
@@ -195,6 +280,18 @@ static int pretokens(void *ctx, const unsigned char *text, size_t start, const u
     struct id_counter *c = ctx;
     c->shared->encoder.borders = &c->borders;
     return encoder_pretokens(&c->shared->encoder, text, start, ends, n, &c->ids, e) || count_ids(c, e) ? -1 : 0;
+}
+
+int id_counter_end_text(struct id_counter *c, struct err *e)
+{
+    c->shared->encoder.borders = &c->borders;
+    return encoder_end(&c->shared->encoder, &c->ids, e) || count_ids(c, e) ? -1 : 0;
+}
+
+static int special(void *ctx, size_t token, size_t end, struct err *e)
+{
+    (void)token, (void)end;
+    return id_counter_end_text(ctx, e);
 }
 
 /* ---- Stored ids ---- */
@@ -339,7 +436,7 @@ static int put_rules(struct id_counter *c, const struct rules *chunks, struct er
 int id_counter_open(struct id_counter *c, struct id_counting *shared, const struct rules *rules, struct err *e)
 {
     struct rules own = {0};
-    const struct pretoken_sink sink = {.words = pretokens, .ctx = c};
+    const struct pretoken_sink sink = {.words = pretokens, .special = special, .ctx = c};
     const bool wide = shared->round.width == 4;
     *c = (struct id_counter){.shared = shared, .ids.wide = wide, .read.wide = wide, .stream.wide = wide};
     c->n_ids = calloc(wide ? shared->model.n_ids : UINT16_MAX + 1, sizeof *c->n_ids);

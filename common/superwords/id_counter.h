@@ -1,8 +1,10 @@
 /* id_counter.h - counts the ids of text: pairs of adjacent ones, or runs, for a round of training on superwords. The
  * counterpart of count/counter.h.
  *
- * Text is encoded by a model, each pretoken as a whole, and what is counted lies inside one pretoken:
+ * Text is encoded by a model, each pretoken as a whole, and what is counted lies inside one pretoken, or sequence:
  *   pairs  every two adjacent ids whose tokens may be merged (train/superword_limits.h), "aaa" as two pairs;
+ *          instead, if superwords join whole pretokens, in each sequence of pretokens of one id: ids with a letter,
+ *          "aaa" as one pair;
  *   runs   the longest sequences of two ids or more in which all pairs are live (live_pairs.h).
  * Each id is counted, too. If rare pairs are left out, each time the counts are written, one more word says by how much
  * the count of any pair may be too low: SUPERWORDS_SLACK.
@@ -76,6 +78,9 @@ int id_counter_recall(struct id_counter *c, struct chunk_run *r, const struct so
                       struct err *e);
 void id_counter_begin(struct id_counter *c, const struct chunk_run *r);
 void id_counter_end(struct id_counter *c, const struct chunk_run *r, const struct piece *x);
+
+/* Call it where a text ends or is cut, and at special tokens. -1: out of memory. */
+int id_counter_end_text(struct id_counter *c, struct err *e);
 
 /* As counter_is_full. */
 bool id_counter_is_full(const struct id_counter *c, uint64_t memory, bool partly);

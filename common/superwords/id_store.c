@@ -59,22 +59,13 @@ static char *path_of(const struct id_store *s, struct id_store_key key, const ch
     return fd_path(s->dir, name, e);
 }
 
-/* The hash of a model with only its first ids and merges. */
-static uint64_t hash_of_first(const struct model *m, uint64_t n_ids, uint64_t n_merges)
-{
-    struct model first = *m; /* borrows everything */
-    first.n_ids = (uint32_t)n_ids;
-    first.n_merges = n_merges;
-    return superword_model_hash(&first);
-}
-
 /* ---- Reading ---- */
 
 static bool suits(const struct id_store_head *h, struct id_store_key key, const struct model *m)
 {
     return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key.at[0] == key.at[0] && h->key.at[1] == key.at[1] &&
-           h->width == model_id_bytes(m) && h->n_ids <= m->n_ids && h->n_merges <= m->n_merges &&
-           h->model == hash_of_first(m, h->n_ids, h->n_merges);
+           h->width == model_id_bytes(m) && h->n_merges <= m->n_merges &&
+           h->model == superword_model_hash_first(m, h->n_merges);
 }
 
 int id_store_find(const struct id_store *s, struct id_store_key key, const struct model *m, struct id_store_piece *x,
@@ -158,9 +149,8 @@ void id_store_begin(struct id_store *s, struct id_store_key key, const struct mo
     s->fd = s->made ? open(s->made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     s->head = (struct id_store_head){.key = key,
                                      .width = model_id_bytes(m),
-                                     .n_ids = m->n_ids,
                                      .n_merges = m->n_merges,
-                                     .model = superword_model_hash(m)};
+                                     .model = superword_model_hash_first(m, m->n_merges)};
     memcpy(s->head.magic, MAGIC, sizeof MAGIC);
     if (s->fd >= 0 && lseek(s->fd, sizeof s->head, SEEK_SET) < 0)
         drop(s);

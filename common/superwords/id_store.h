@@ -26,14 +26,14 @@ struct id_store_key {
 struct id_store_head {
     unsigned char magic[8];
     struct id_store_key key;
-    uint64_t width;           /* of an id */
-    uint64_t n_ids, n_merges; /* of the model that made the ids */
-    uint64_t model;           /* its hash */
-    uint64_t n;               /* number of ids in the file, with those that mark ends */
-    uint64_t checksum;        /* of their bytes */
-    uint64_t text;            /* bytes of text of the piece */
-    uint64_t skipped;         /* bad lines that were left out, */
-    uint64_t where;           /* and bytes of the place of the first, which follows the ids */
+    uint64_t width;    /* of an id */
+    uint64_t n_merges; /* of the model that made the ids */
+    uint64_t model;    /* its hash */
+    uint64_t n;        /* number of ids in the file, with those that mark ends */
+    uint64_t checksum; /* of their bytes */
+    uint64_t text;     /* bytes of text of the piece */
+    uint64_t skipped;  /* bad lines that were left out, */
+    uint64_t where;    /* and bytes of the place of the first, which follows the ids */
 };
 
 struct id_store {

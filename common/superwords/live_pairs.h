@@ -12,10 +12,16 @@
  * count is at most that of the pair of the start, and if that is below the floor, the pair is not merged while the most
  * frequent one reaches the floor. A cut there changes nothing.
  *
- * A pair whose token may not be made (superword_limits.h) is never live: a longer token across it may not be made
- * either.
+ * A pair whose token may not be made (superword_limits.h; below: of an id without a letter) is never live: a longer
+ * token across it may not be made either.
  *
  * The condition is that the tokens are those of one byte-pair encoding of each whole pretoken, from its bytes.
+ *
+ * Superwords that join whole pretokens (struct model: joins): the same holds in each sequence of pretokens that are one
+ * id each, where these ids take the place of bytes. Overlaps count once there: of a row of n equal ids a, n / 2 pairs
+ * (a, a), rounded down. The bound still holds: (a, a) itself is counted in the same way, and occurrences of another
+ * pair lie over at most n / 2 pairs of the row, because two that lie over a1 a2 and a2 a3 would both have the token
+ * with a2, one as Y and one as X; so X and Y are a.
  */
 #ifndef BPE_SUPERWORDS_LIVE_PAIRS_H
 #define BPE_SUPERWORDS_LIVE_PAIRS_H

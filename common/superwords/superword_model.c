@@ -4,6 +4,7 @@
 #include "base/sys/hash.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
+#include "superwords/joined_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,6 @@ static int check_suits(struct model *m, struct err *e)
 {
     if (model_of_characters(m))
         return err_set(e, EX_USAGE, "superwords are learned from bytes, and this model starts from characters");
-    if (m->n_super)
-        return err_set(
-            e, EX_USAGE,
-            "superwords are learned from words, and this model has superwords of whole pretokens (BoundlessBPE)");
     m->ignore_merges = false;
     return convert_to_merges(m, e);
 }
@@ -34,9 +31,30 @@ int superword_model_read(struct model *m, const char *path, struct err *e)
                : err_set(e, EX_USAGE, "%s does not define how text splits; see bpe-model --superwords", path);
 }
 
-int superword_model_make(struct model *m, bool lines, struct err *e)
+/* Makes superwords join whole pretokens. */
+static int join_pretokens(struct model *m, enum model_joins joins, struct err *e)
 {
-    const struct pattern *p = pattern_find(str_of(lines ? SUPERBPE_LINES : SUPERBPE));
+    m->joins = joins;
+    if (!model_pattern(m) && !m->n_regex)
+        return err_set(e, EX_USAGE, "the model does not define how text splits; give the pattern, -p");
+    if (joins == JOINS_COMPETE && m->n_merges && !(m->merge_count && m->merge_count[0]))
+        return err_set(e, EX_USAGE,
+                       "the model does not say how often its merges occurred, which decides between words and "
+                       "superwords; train it with -f boundless");
+    return check_suits(m, e) || joined_model_renumber(m, e) ? -1 : 0;
+}
+
+int superword_model_make(struct model *m, enum superword_kind kind, struct err *e)
+{
+    if (m->n_super)
+        return err_set(
+            e, EX_USAGE,
+            "superwords are learned from words, and this model has superwords of whole pretokens (BoundlessBPE)");
+    if (kind == SUPERWORDS_JOINED || kind == SUPERWORDS_COMPETING)
+        return join_pretokens(m, kind == SUPERWORDS_JOINED ? JOINS_RUNS : JOINS_COMPETE, e);
+    m->joins = JOINS_NOT;
+
+    const struct pattern *p = pattern_find(str_of(kind == SUPERWORDS_LINES ? SUPERBPE_LINES : SUPERBPE));
     struct str *regex = calloc(p->n_regex + 1, sizeof *regex);
     unsigned char *split = calloc(p->n_regex + 1, 1);
     if (!regex || !split) {
@@ -56,13 +74,24 @@ int superword_model_make(struct model *m, bool lines, struct err *e)
     return check_suits(m, e);
 }
 
-uint64_t superword_model_hash(const struct model *m)
+static uint64_t hash_pattern(const struct model *m, uint64_t hash)
 {
     const char *name = model_pattern(m);
-    uint64_t hash = model_fingerprint(m);
     if (name)
         return hash_bytes(name, strlen(name), hash);
     for (size_t i = 0; i < m->n_regex; i++)
         hash = hash_bytes(m->regex[i].p, m->regex[i].len, hash);
     return hash_bytes(m->split, m->split ? m->n_regex : 0, hash);
+}
+
+uint64_t superword_model_hash(const struct model *m)
+{
+    return hash_pattern(m, model_fingerprint(m));
+}
+
+uint64_t superword_model_hash_first(const struct model *m, size_t n_merges)
+{
+    const size_t n_words = m->n_merges - m->n_super;
+    const uint64_t hash = hash_bytes(m->byte_id, sizeof m->byte_id, m->joins ? n_words : 0);
+    return hash_pattern(m, hash_bytes(m->merge, n_merges * sizeof *m->merge, hash));
 }

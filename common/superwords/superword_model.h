@@ -5,7 +5,7 @@
 #include "base/sys/err.h"
 #include "model/model.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Reads a model, and prepares it: it gets a list of merges, and loses ignore_merges, with which a whole pretoken
@@ -13,11 +13,22 @@
  */
 int superword_model_read(struct model *m, const char *path, struct err *e);
 
-/* Makes text split by superbpe, or (lines) by superbpe-lines, instead of the model's own pattern, so that its merges
- * join words: the model of the first round. -1: EX_USAGE: a model that cannot learn superwords; or out of memory. */
-int superword_model_make(struct model *m, bool lines, struct err *e);
+/* Which superwords are learned. */
+enum superword_kind {
+    SUPERWORDS_DOCUMENTS, /* SuperBPE's, in text split by the pattern superbpe */
+    SUPERWORDS_LINES,     /* the same, by superbpe-lines */
+    SUPERWORDS_JOINED,    /* of whole pretokens (struct model: joins) */
+    SUPERWORDS_COMPETING, /* the same, and they compete with merges of words */
+};
+
+/* Makes the model of the first round: sets its pattern, so that merges join words, or `joins`. -1: EX_USAGE: a model
+ * that cannot learn superwords; or out of memory. */
+int superword_model_make(struct model *m, enum superword_kind kind, struct err *e);
 
 /* A hash of all that determines which ids text has, apart from special tokens: the tokens, the merges, the pattern. */
 uint64_t superword_model_hash(const struct model *m);
+
+/* The same for a model of bytes with only its first merges: the ids of bytes, these merges, the pattern. */
+uint64_t superword_model_hash_first(const struct model *m, size_t n_merges);
 
 #endif

@@ -205,6 +205,8 @@ static int check(void *options, struct err *e)
         return err_set(e, EX_USAGE, "--init and --extend cannot be combined");
     o->superwords = o->extend != NULL;
     o->init = o->extend ? o->extend : o->init;
+    if (o->no_overlaps && (o->init || o->parity))
+        return err_set(e, EX_USAGE, "--no-overlaps cannot be combined with --init, --extend or --parity");
     if (o->superwords && (o->parity || o->min_count || o->max_token_len || o->utf8_boundaries || o->veto.n))
         return err_set(e, EX_USAGE, "--extend cannot be combined with --parity, --min-count or a limit of tokens");
     if (check_sizes(o, e) || check_veto(o, e))
@@ -288,7 +290,7 @@ static int check_stats(const char *file, void *options, struct err *e)
     return 0;
 }
 
-static const char *const ties[] = {"hf", "lex", "id", "smallest", "greatest", NULL};
+static const char *const ties[] = {"hf", "lex", "id", "smallest", "greatest", "least", NULL};
 
 static const struct option_row rows[] = {
     {'v', "vocab-size", "N,...",
@@ -299,8 +301,11 @@ static const struct option_row rows[] = {
      "which of equally frequent pairs to merge first: hf (default), the\n"
      "smallest ids, as Hugging Face does; lex, the greatest byte strings;\n"
      "id, the smallest ids, where the id of a byte is its value; smallest\n"
-     "(default with --init) or greatest, the strings as in tokenizer.json",
+     "(default with --init) or greatest, the strings as in tokenizer.json;\n"
+     "least, the smallest byte strings, as BoundlessBPE",
      OPTION_TO(CHOICE, struct merge_options, tie), .words = ties, OPTION_GIVEN(struct merge_options, has_tie)},
+    {0, "no-overlaps", NULL, "count \"aaa\" as one pair, not two, as BoundlessBPE does",
+     OPTION_TO(FLAG, struct merge_options, no_overlaps)},
     {0, "init", "MODEL",
      "extend this model to N tokens: its ids, merges, pattern and special\n"
      "tokens stay, and the new ids follow its last",
@@ -364,9 +369,9 @@ static const struct option_row rows[] = {
 
 const struct usage merge_usage = {
     .name = "bpe-merge",
-    .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest]\n"
-                "[--min-count N] [--min-frequency N] [--max-token-length N] [--utf8-boundaries]\n"
-                "[--veto=FILE]... [--add-special=TOKEN]...\n"
+    .synopsis = "-v N[,N]... [--init=MODEL] [--tie=hf|lex|id|smallest|greatest|least]\n"
+                "[--no-overlaps] [--min-count N] [--min-frequency N] [--max-token-length N]\n"
+                "[--utf8-boundaries] [--veto=FILE]... [--add-special=TOKEN]...\n"
                 "[--parity [--dev FILE...] [--ratio[=R,...]] [--global-merges=M]]\n"
                 "[--window=W] [--alpha=A]\n"
                 "[--special-first|--special-last] [--partial]\n"

@@ -7,6 +7,9 @@
 
 enum { MULTIPLE_MAX = 1 << 17 };
 
+/* Those of enum superword_kind, in its order. */
+static const char *const superword_texts[] = {"documents", "lines", "runs", "boundless", NULL};
+
 /* Whether an option changes the model. */
 static bool has_change(const struct model_options *o)
 {
@@ -69,8 +72,6 @@ static int check_add_special(const char *token, void *options, struct err *e)
     return 0;
 }
 
-static const char *const superword_texts[] = {"documents", "lines", NULL};
-
 static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
     {0, "diff", NULL, "show how two models differ, one difference per line",
@@ -91,9 +92,10 @@ static const struct option_row rows[] = {
      .check = check_multiple},
     {0, "set-eos", "TOKEN", "name the special token that ends a text", OPTION_TO(TEXT, struct model_options, eos)},
     {0, "set-pad", "TOKEN", "name the special token for padding", OPTION_TO(TEXT, struct model_options, pad)},
-    {0, "superwords", "TEXT",
-     "split text as SuperBPE does for its second stage, so that words join:\n"
-     "documents (default) or lines, each apart; see bpe-superwords(7)",
+    {0, "superwords", "KIND",
+     "prepare to learn superwords: split text as SuperBPE does for its second\n"
+     "stage, by documents (default) or lines; or as BoundlessBPE, runs or\n"
+     "boundless; see bpe-superwords(7)",
      OPTION_TO(CHOICE, struct model_options, superwords), .if_none = "documents", .words = superword_texts,
      OPTION_GIVEN(struct model_options, has_superwords)},
     {'f', "format", "FORMAT",
@@ -118,7 +120,7 @@ static const struct option_row rows[] = {
 const struct usage model_usage = {
     .name = "bpe-model",
     .synopsis = "[--info] [-v N] [--add-special=TOKEN]... [--pad-to-multiple=N]\n"
-                "[--set-eos=TOKEN] [--set-pad=TOKEN] [--superwords[=documents|lines]]\n"
+                "[--set-eos=TOKEN] [--set-pad=TOKEN] [--superwords[=KIND]]\n"
                 "[-f json|gpt2|tiktoken|hf-dir|merges|boundless]\n"
                 "[--merges=array|string] [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
                 "bpe-model --prune=N [--partial] [OPTION]... MODEL [SUM]\n"

@@ -11,7 +11,7 @@ struct model_options {
     bool has_vocab_size, has_prune, has_multiple, partial;
     struct option_texts add_special;
     const char *eos, *pad;
-    unsigned superwords; /* 1: lines */
+    unsigned superwords; /* of enum superword_kind */
     bool has_superwords;
     bool drop_unused;
     unsigned merges_as_strings; /* 0 or 1 */

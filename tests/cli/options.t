@@ -90,7 +90,7 @@ bad_values() {
     fails 64 "bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257" bpe-merge -v 256 in.sum
     fails 64 "bpe-merge: --min-frequency x: *" bpe-merge -v 300 --min-frequency x in.sum
     fails 64 "bpe-merge: --max-token-length 0: *" bpe-merge -v 300 --max-token-length 0 in.sum
-    fails 64 "bpe-merge: --tie nil: * hf, lex, id, smallest, greatest" bpe-merge -v 300 --tie=nil in.sum
+    fails 64 "bpe-merge: --tie nil: * hf, lex, id, smallest, greatest, least" bpe-merge -v 300 --tie=nil in.sum
     fails 64 "bpe-merge: -f xml: * json, gpt2, tiktoken, hf-dir, merges, boundless" bpe-merge -v 300 -f xml in.sum
     fails 64 "bpe-merge: --merges x: *" bpe-merge -v 300 --merges=x in.sum
     fails 64 "bpe-chunk: --on-error x: * fail, skip" bpe-chunk --jsonl --on-error=x in.txt

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """superwords.t - bpe train --super learns the merges of a slow, obvious trainer (superwords_slow.py), from random texts and first stages, in
-as many rounds as a random budget makes: documents and lines, with unused merges and without them.
+as many rounds as a random budget makes: documents and lines, with unused merges and without them; and superwords of whole pretokens, also in
+competition with words.
 
-    SEED     random seed (printed); TEXTS: number of texts (12)
+    SEED     random seed (printed); TEXTS: number of texts of each kind (12)
 """
 import json
 import os
@@ -60,6 +61,60 @@ def one_text(number):
            f"merge {differ} of {len(got)}, wanted {len(merges)}: {got[differ:differ + 1]} {merges[differ:differ + 1]}")
 
 
+JOINED = ["gpt2", "cl100k", "o200k", "qwen2"]
+REGEX = dict(line.split("\t")[:2] for line in lib.must("pretok", "--regexes").decode().splitlines())
+
+
+def sections(path):
+    """The merges of words and of superwords in a file of fastboundlessbpe, each with its count; and the tokens in the order of ids."""
+    lines = lib.read(path).decode().split("\n")
+    out = []
+    for name in ["words", "superwords"]:
+        at = lines.index(name) + 3
+        rows = [row.split(" ") for row in lines[at + 1:at + 1 + int(lines[at])]]
+        out.append([(lib.unspell(row[1]), lib.unspell(row[2]), int(row[3])) for row in rows])
+    return [*out, [lib.unspell(row.split(" ")[1]) for row in lines[3:3 + int(lines[2])]]]
+
+
+def in_turn(words, supers):
+    """The tokens of the two lists, the more frequent first."""
+    out, words, supers = [], list(words), list(supers)
+    while words or supers:
+        left, right, _ = (words if words and (not supers or words[0][2] >= supers[0][2]) else supers).pop(0)
+        out.append(left + right)
+    return out
+
+
+def one_joined(number):
+    text = random_text(RNG.randint(50, 4000)).encode()
+    lib.write("text", text)
+    pattern, first, new = RNG.choice(JOINED), RNG.randint(258, 340), RNG.randint(1, 60)
+    competes = RNG.random() < 0.5
+    pretokens = slow.pretokens_of(slow.documents_of(text), REGEX[pattern])
+    words = slow.train_words(Counter(w for d in pretokens for w in d), first - 257)
+    runs = slow.runs_of(pretokens, slow.eligible_tokens(words[0], REGEX[pattern]))
+    first = 257 + len(words[0])
+    supers, counts, turn = slow.train_runs(runs, words, None if competes else new)
+    if not supers:
+        turn = len(words[0])  # there, only the first merge stays
+    want = [[(*pair, n) for pair, n in list(zip(*found))[:turn]] for found in [words, (supers, counts)]]
+    want[1] = [(*pair, n) for pair, n in zip(supers, counts)]
+    budget = RNG.choice([1, 10, 100, 1000, 100000])
+    kind = ["-v", str(first), "--boundless"] if competes else ["-v", str(first + new), f"--super={first},runs"]
+    command = ["bpe", "train", *kind, "-f", "boundless", "-o", "got.model", "text", "-p", pattern, f"--live={budget}", "-j", str(RNG.randint(1, 3))]
+    code, _, err = lib.run(command)
+    name = f"text {number}: {' '.join(command)} ({len(text)} bytes, {len(runs)} runs)"
+    if not lib.ok(code == 0, name, err):
+        return
+    got = sections("got.model")
+    for what, a, b in zip(["words", "superwords"], got, want):
+        differ = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        lib.ok(a == b, f"  its {len(b)} merges of {what}", f"merge {differ} of {len(a)}: {a[differ:differ + 1]} {b[differ:differ + 1]}")
+    tokens = in_turn(*want) if competes else [left + right for left, right, _ in want[0] + want[1]]
+    lib.ok(got[2][243:] == tokens, "  ids in the order in which they were learned")
+
+
 lib.own_directory(in_memory=True)
 lib.rounds(TEXTS, one_text)
+lib.rounds(TEXTS, one_joined)
 sys.exit(lib.done())

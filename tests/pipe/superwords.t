@@ -89,6 +89,101 @@ as_tasks() {
 }
 same_model "as tasks" as_tasks
 
+# ---- Superwords of whole pretokens ----
+
+python3 - >words.txt <<'END'
+import random
+r = random.Random(5)
+words = ["".join(r.choices("etaoinshrd", k=r.randint(1, 5))) for _ in range(200)]
+for _ in range(1500):
+    print(" ".join(r.choices(words, weights=[1 / (k + 1) for k in range(200)], k=r.randint(1, 12))) + r.choice(["", ".", ":"]))
+END
+split -n l/2 words.txt words.
+runs=(-v 800 "--super=600,runs" --live=900 -f boundless)
+competing=(-v 600 --boundless --live=900 -f boundless)
+for kind in runs competing; do
+    [ $kind = runs ] && super=("${runs[@]}") || super=("${competing[@]}")
+    bpe train "${super[@]}" -o want.json words.aa words.ab 2>err
+    is "$? $(head -n 1 want.json)" "0 BoundlessBPE v2 $([ $kind = runs ] && echo superbpe || echo boundless)" "bpe train ${super[*]}"
+    ok $(($(bpe-model --info want.json | sed -n 's/^superwords: \([0-9]*\).*/\1/p') < 60)) "  has superwords"
+    bpe-encode -m want.json --format=raw words.aa | bpe-decode -m want.json | cmp - words.aa
+    ok $? "  encodes and decodes a text"
+    same_model "  --via" bpe train "${super[@]}" --via=nice words.aa words.ab
+    same_model "  --fan-out=xargs" bpe train "${super[@]}" --fan-out=xargs words.aa words.ab
+    same_model "  one round" bpe train "${super[@]}" --live=1G words.aa words.ab
+    same_model "  many" bpe train "${super[@]}" --live=60 words.aa words.ab
+    same_model "  text by value, cut inside documents" bpe train "${super[@]}" --inline -b 4K words.aa words.ab
+    rm -rf K
+    for _ in 1 2 3 4 5; do
+        ASAN_OPTIONS=detect_leaks=0 setsid bpe train "${super[@]}" --keep=K -o got.json words.aa words.ab 2>/dev/null &
+        pid=$!
+        sleep "0.$(printf %03d $((RANDOM % 200)))"
+        kill -9 -- "-$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    same_model "  killed with --keep, then the same command again" bpe train "${super[@]}" --keep=K words.aa words.ab
+done
+
+bpe-merge -v 600 -f boundless --tie=least --no-overlaps -o first.model <(bpe-chunk words.aa words.ab | bpe-count | bpe-sum)
+rounds_of() {
+    bpe-model "--superwords=$1" -f boundless first.model -o hand.model
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        bpe-chunk -m hand.model words.aa words.ab | bpe-count -m hand.model --pairs | bpe-sum | bpe-merge --live=900 -o hand.live
+        bpe-chunk -m hand.model words.ab words.aa | bpe-count -m hand.model --runs=hand.live | bpe-sum |
+            bpe-merge --extend=hand.model -v "$2" -f boundless -o next.model 2>note || return
+        mv next.model hand.model
+        [ -s note ] || break
+    done
+    cat hand.model
+}
+same_model "by hand, competing" rounds_of boundless 600
+bpe train "${runs[@]}" -o want.json words.aa words.ab 2>/dev/null
+same_model "by hand, runs" rounds_of runs 800
+same_model "--init" bpe train "${runs[@]}" --init=first.model words.aa words.ab
+bpe-model first.model -o first-ids.json
+bpe train "${runs[@]}" --init=first-ids.json words.aa words.ab 2>/dev/null | sed -E 's/ [0-9]+ 0$/ 0 0/' >no-counts
+sed -E 's/ [0-9]+ 0$/ 0 0/' want.json | cmp - no-counts
+ok $? "--init, from a tokenizer.json, which does not know how often words occurred"
+as_tasks() {
+    bpe-model --superwords=runs -f boundless first.model -o T.model
+    local task
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        rm -rf P R
+        bpe tasks plan -o P -m T.model --pairs --tasks=3 words.aa words.ab >/dev/null
+        for task in $(bpe tasks todo P | shuffle); do bpe tasks run P "$task" || return; done
+        bpe tasks train P --live=900 -o T.live || return
+        bpe tasks plan -o R -m T.model --runs=T.live words.aa words.ab >/dev/null
+        for task in $(bpe tasks todo R); do bpe tasks run R "$task" || return; done
+        bpe tasks train R --extend=T.model -v 800 -f boundless -o next.model 2>note || return
+        mv next.model T.model
+        [ -s note ] || break
+    done
+    cat T.model
+}
+same_model "as tasks" as_tasks
+
+bpe-model --superwords=boundless -f boundless first.model -o hand.model
+fails 64 "bpe train: -f json cannot express that superwords join only whole pretokens, *: use -f boundless" bpe train -v 700 --boundless words.aa
+fails 64 "bpe train: -f json cannot express *" bpe train -v 700 --super=600,runs words.aa
+fails 64 "bpe train: --super and --boundless cannot be combined" bpe train -v 700 --super=600 --boundless words.aa
+fails 64 "bpe train: --super: runs cannot be combined with lines" bpe train -v 700 --super=600,lines,runs -f boundless words.aa
+fails 64 "bpe train: the model does not say how often *" bpe train -v 700 --boundless -f boundless --init=first-ids.json words.aa
+fails 64 "bpe-model: --superwords: only -f boundless *" bpe-model --superwords=runs first.model
+fails 64 "bpe-model: superwords are learned from words, and *" bpe-model --superwords=runs -f boundless want.json
+fails 64 "bpe-merge: --no-overlaps cannot be combined *" bpe-merge -v 700 --no-overlaps --init=first.model words.sum
+bpe-chunk words.aa | bpe-count -m hand.model --pairs | bpe-sum | bpe-merge --live=900 -o hand.live
+bpe-chunk words.aa | bpe-count -m hand.model --runs=hand.live | bpe-sum >runs.sum
+fails 64 "bpe-merge: -f json cannot express superwords of whole pretokens: use -f boundless" bpe-merge --extend=hand.model -v 700 runs.sum
+fails 64 "bpe-merge: -v 500: too small; hand.model has 600 tokens" bpe-merge --extend=hand.model -v 500 -f boundless runs.sum
+bpe train -v 300 -e '[a-z]+\n?|[^a-z]' -f boundless -o lines.model words.aa 2>/dev/null
+fails 64 "bpe-merge: *splits text after newlines into words: *" bpe train -v 400 --super=300,runs -f boundless --init=lines.model words.aa
+: >empty.txt
+bpe train -v 300 --boundless -f boundless -o got.json empty.txt 2>err
+is "$? $(bpe-model --info got.json | grep ^tokens:)" "0 tokens: 257" "an empty text: no superwords"
+super=(-v 700 --super=500 --live=5000)
+bpe train "${super[@]}" -o want.json a.txt b.txt 2>/dev/null
+bpe train -v 600 -o first.json a.txt b.txt
+
 # ---- Deaths ----
 
 for _ in 1 2 3; do
