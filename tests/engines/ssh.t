@@ -121,6 +121,11 @@ sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}"
 after=$(sent)
 same_model got.json "text sent to hosts without the files"
 ok $(((after - before) * 2 > size)) "  compressed to less than half its size" || echo "# $((after - before)) of $size"
+head -c 40000 "${texts[0]}" >private/small.txt
+bpe train -v 600 --super=560 --live=5000 --fan-out=none -o super.json private/small.txt 2>err
+sent_on train 2/h1,2/h2,: -v 600 --super=560 --live=5000 -o ../got.json small.txt
+cmp got.json super.json
+ok $? "superwords: the model and the live pairs of each round are sent" || cat err
 sent_on shard 12/h1,h2,: -m ../want.json -o ../got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null
 same_shards got "text and model are sent; also this machine, and more jobs than a connection allows"
 is "$(cat err)" "" "  no messages"
