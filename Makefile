@@ -33,6 +33,9 @@ endif
 # exports only its API, hence -fvisibility.
 FLAGS := -std=c11 -fPIC -fvisibility=hidden -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(HAVE) $(CPPFLAGS) $(CFLAGS)
 
+# Oracles are slow programs of the tests; sanitizers are for the programs that they check.
+$(BUILD)/tests/oracle/%.o: SIMD = -O2 -fno-sanitize=all
+
 # A file named for an instruction set is compiled for it (common/base/sys/simd.h).
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(BUILD)/%_avx2.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt

@@ -19,6 +19,14 @@
 #define FULL (getenv("FULL") != NULL)
 #define TRIES(n) ((n) / (FULL ? 1 : TRIES_PART))
 
+/* A divisor of what only shows that results are right or that time is linear: lengths, and numbers of cases that take
+ * the same path. 1 without sanitizers. A prime, so that each value of a byte is tried even if only each LESSth is. */
+#ifdef __SANITIZE_ADDRESS__
+#define LESS 7
+#else
+#define LESS 1
+#endif
+
 static uint64_t random_state;
 
 /* Takes the seed from SEED in the environment, else `otherwise`, and prints it. */

@@ -795,14 +795,14 @@ static void random_corpora(void)
     unsigned deaths = 0;
     bool good = true;
     const char *trials = getenv("TRIALS");
-    for (int i = trials ? atoi(trials) : 400; i && good; i--) {
+    for (int i = trials ? atoi(trials) : 400 / LESS; i && good; i--) {
         uint64_t seed = random_state;
         good = try_corpus(&deaths);
         if (!good)
             tap_note("this trial: SEED=%llu", (unsigned long long)seed);
     }
     tap_ok(good, "batches in any order, repeated, lost, with deaths: each document is output once, in order");
-    tap_ok(deaths > 20, "processes died (%u times)", deaths);
+    tap_ok(deaths > 20 / LESS, "processes died (%u times)", deaths);
 }
 
 /* A corpus of one source, with one document per piece, each with this number of ids. */

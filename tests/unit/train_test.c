@@ -617,7 +617,7 @@ static void test_long_word(enum train_tie tie, size_t n, size_t letters, uint64_
  * time linear in its length, this would take minutes of CPU time, and the timer would kill the test. */
 static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more, bool once)
 {
-    enum { N = 4000000, SECONDS = 30 };
+    enum { N = 4000000 / LESS, SECONDS = 30 };
     struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + more, .count_once = once};
     struct err e = {0};
     struct merge *m = NULL;
@@ -700,7 +700,7 @@ static void test_distinct_counts(void)
  * different times. */
 static void test_rare_letters(enum train_tie tie)
 {
-    enum { N = 4000 };
+    enum { N = 4000 / LESS };
     struct args a = {.tie = tie_name[tie], .vocab_size = 256 + 400};
     struct corpus_words w = {must(calloc(N, 64)), must(calloc(N, sizeof(size_t))), must(calloc(N, sizeof(uint64_t))),
                              N};
@@ -760,7 +760,7 @@ int main(void)
     test_by_hand();
     test_errors();
     for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_LEAST; tie++) {
-        test_random(tie, tie <= TRAIN_ID ? 600 : tie == TRAIN_LEAST ? 400 : 200);
+        test_random(tie, (tie <= TRAIN_ID ? 600u : tie == TRAIN_LEAST ? 400u : 200u) / LESS);
         test_extended_windows(tie, 100);
         if (tie == TRAIN_LEAST || tie <= TRAIN_ID)
             test_long_word(tie, 900, 3, 0);
