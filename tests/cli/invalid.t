@@ -113,7 +113,7 @@ for policy in replace skip; do
     ok $? "  with the same model as text cleaned by Python"
 done
 random_seed
-python3 -B "$TOP/tests/cli/invalid.py" "$SEED" 10
+python3 -B "$TOP/tests/cli/invalid.py" "$SEED" "$(sanitized && echo 3 || echo 10)"
 ok $? "edge cases and random bytes equal Python's errors=replace and errors=ignore (seed $SEED)"
 
 done_testing

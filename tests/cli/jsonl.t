@@ -178,7 +178,7 @@ is "$? $(grep -c 'no text is left' err)" "75 0" "  if the rest of the text is mi
 # ---- Random cases ----
 
 random_seed
-python3 -B "$TOP/tests/cli/jsonl.py" "$SEED" 2500
+python3 -B "$TOP/tests/cli/jsonl.py" "$SEED" "$(sanitized && echo 700 || echo 2500)"
 ok $? "random lines, valid and invalid, equal Python's json (seed $SEED)"
 
 done_testing
