@@ -34,9 +34,9 @@ compare() {
 }
 
 # Each is one process; two run at a time, the longest first.
-scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
-    nfc_peers regex_peers step_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers
-    added_peers edit_peers sentencepiece_peers superwords_peers)
+scripts=(encode_vocabularies sentencepiece_peers encode_peers edit_peers "learn_peers $BUILD/tests/oracle/learn_fast" added_peers train_peers
+    superwords_peers "pretok_peers $BUILD/tests/oracle/pretok" step_peers files_peers nfc_peers regex_peers
+    "model_peers $BUILD/tests/oracle/model_write" convert_peers manual_peers shard_peers)
 for test in "${scripts[@]}"; do
     [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
     read -r script program <<<"$test"

@@ -214,7 +214,7 @@ class Ours:
 
     def fan_out(self, path, *how):
         """The file in chunks by reference, encoded by many processes, two at a time."""
-        size = max(2000, os.path.getsize(path) // 40)
+        size = max(2000, os.path.getsize(path) // (40 if STRINGS >= 100000 else 12))
         no_special = ["--no-special"] * (self.special == "text")
         chunks = lib.must("bpe-chunk", *self.options, *no_special, *how, "-b", str(size), path)
         return numpy.frombuffer(lib.must("env", self.env, "parallel", "-q", "-k", "--pipe", "-N3", "-j2", *self.argv, data=chunks), dtype="<u4")
