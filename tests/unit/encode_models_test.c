@@ -352,7 +352,8 @@ int main(void)
             n_two_stages = 0;
             const bool two_stages = kind == SUPERWORDS && order == IN_ORDER;
             for (int i = 0; i < TRIES(14) || (two_stages && n_two_stages == 0); i++) {
-                bool wide = i % 14 == 0; /* some tables are made only after many pretokens */
+                bool wide =
+                    i % 14 == 0 && (LESS == 1 || kind == order); /* some tables are made only after many pretokens */
                 struct plain plain;
                 make_model(&m, (enum kind)kind, (enum order)order, wide);
                 plain_init(&plain, &m.model);
