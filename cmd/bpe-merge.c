@@ -785,7 +785,8 @@ static int run(void *ctx, struct err *e)
     if (m->opt.live)
         return keep_apart(m, m->opt.path, e)
                    ? -1
-                   : live_choice_make(m->opt.files, (size_t)m->opt.n_files, m->opt.live, m->opt.path, e);
+                   : live_choice_make(m->opt.files, (size_t)m->opt.n_files, m->opt.live,
+                                      m->opt.live_pairs ? m->opt.live_pairs : UINT64_MAX, m->opt.path, e);
     if (merge_each_output(&m->opt, keep_apart, m, e))
         return -1;
     for (size_t i = 0; i < m->opt.veto.n; i++)

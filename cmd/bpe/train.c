@@ -148,6 +148,8 @@ static const struct option_row rows[] = {
      .kind = OPTION_REFUSED},
     {0, "extend", "MODEL", "--extend: leave it out; --super drives the rounds, and --init gives the first stage",
      .kind = OPTION_REFUSED},
+    {0, "live-pairs", "K", "--live-pairs: leave it out; --super determines how many are needed",
+     .kind = OPTION_REFUSED},
     COMMAND_NO_DEALT,
     COMMAND_NO_VERSION,
     {0},

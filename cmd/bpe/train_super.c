@@ -54,6 +54,7 @@ struct super {
     char *spooled[1];
     uint64_t size;           /* bytes of the files */
     uint64_t budget;         /* of --live */
+    uint64_t missing;        /* the tokens that the next round should make, or somewhat more */
     uint64_t min;            /* pairs that a worker counts less often are left out */
     struct option_words sum; /* options of bpe-sum for the rounds */
     struct buf stats;        /* --stats: the lines so far */
@@ -324,6 +325,14 @@ static int drop_unused(struct super *s, uint64_t size, char **model, struct err 
     return status;
 }
 
+/* The number of live pairs with which a round should make all tokens that are missing: some do not merge, because
+ * merges of others make them less frequent. */
+static uint64_t enough_pairs(const struct super *s)
+{
+    enum { MORE = 1000 };
+    return s->missing + s->missing / 4 * 3 + MORE;
+}
+
 /* One of the two steps of round n: makes `to` from the model, and the live pairs if they are not NULL. */
 static int half_round(struct super *s, uint64_t size, unsigned n, const char *model, const char *live, const char *to,
                       struct err *e)
@@ -344,7 +353,8 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
               option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
     else if (!rc)
         rc = option_words_add(&worker, e, "--pairs=%llu", (unsigned long long)s->min) ||
-             option_words_add(&merge, e, "--live=%llu", (unsigned long long)s->budget);
+             option_words_add(&merge, e, "--live=%llu", (unsigned long long)s->budget) ||
+             option_words_add(&merge, e, "--live-pairs=%llu", (unsigned long long)enough_pairs(s));
     if (!rc && !option_words_add(&merge, e, "--output=%s", to) && status)
         status = run_step(s, name, &chunk, &worker, &merger, &merge, e);
     option_words_free(&chunk);
@@ -368,11 +378,21 @@ static int read_stats(struct super *s, const char *model, struct err *e)
     return rc;
 }
 
+/* Sets s->missing, when the model has so many tokens, of which n_super are superwords that compete with words. */
+static void set_missing(struct super *s, uint64_t n_tokens, uint64_t n_super)
+{
+    enum { PART = 4 }; /* of the words, at most, are usually replaced */
+    const uint64_t n = s->t->merge.size[0].n;
+    s->missing = !s->t->super.boundless ? (n > n_tokens ? n - n_tokens : 0)
+                 : n / PART > n_super   ? n / PART - n_super
+                                        : 0;
+}
+
 /* Looks at the result of round n. *more: whether another one can make more tokens, because the floor ended this one. */
 static int look_at_round(struct super *s, unsigned n, const char *before, const char *model, const char *live,
                          bool *more, struct err *e)
 {
-    enum { FAR = 8 };
+    enum { FAR = 8, FEW = 4000 };
     struct model was = {0}, m = {0};
     struct live_pairs l = {0};
     const uint64_t least = s->t->merge.min_frequency > 1 ? s->t->merge.min_frequency : 1;
@@ -380,16 +400,21 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
                      live_pairs_read(&l, live, &was, e) || read_stats(s, model, e)
                  ? -1
                  : 0;
-    const bool can_be_more = s->t->super.boundless
-                                 ? m.n_merges - m.n_super == was.n_merges - was.n_super && m.n_super > was.n_super
-                                 : model_n_tokens(&m) < s->t->merge.size[0].n;
-    *more = !rc && can_be_more && l.round.floor > least;
+    const bool merged = m.n_merges > was.n_merges, exact = s->min == 1;
+    const bool lacks = s->t->super.boundless /* then words are removed at the end */
+                           ? m.n_merges - m.n_super == was.n_merges - was.n_super && (merged || !exact)
+                           : model_n_tokens(&m) < s->t->merge.size[0].n;
+    *more = !rc && lacks && l.round.floor > least;
+    set_missing(s, model_n_tokens(&m), m.n_super);
     if (n == 0) {
         s->tokens = (double)l.tokens;
         s->bytes = (double)l.bytes;
     }
-    if (l.round.floor < FAR * s->min * s->t->common.jobs) /* what is left out now matters */
+    /* What is left out raises the floor, perhaps above all pairs. Otherwise the most frequent pair is merged. */
+    if (!merged || s->missing < FEW || l.round.floor < FAR * s->min * s->t->common.jobs)
         s->min = 1;
+    if (*more && !merged && exact)
+        rc = err_set(e, EX_SOFTWARE, "round %u made no merge, although pairs are left", n);
     model_free(&was);
     model_free(&m);
     live_pairs_free(&l);
@@ -415,6 +440,7 @@ static int all_rounds(struct super *s, uint64_t size, char **last, struct err *e
     int status = 0;
     s->ratio = 0;
     s->min = first_min(s);
+    set_missing(s, size, 0);
     if (s->t->super.drop)
         status = drop_unused(s, size, last, e);
     else
@@ -500,7 +526,7 @@ static int write_stats(struct super *s, struct err *e)
 /* Chooses the budget of a round by the size of the text. */
 static void set_budget(struct super *s)
 {
-    enum { LEAST = 4000000, BYTES = 20 };
+    enum { LEAST = 4000000, BYTES = 5 };
     struct stat st;
     for (int i = 0; i < s->n_files; i++)
         if (stat(s->files[i], &st) == 0)

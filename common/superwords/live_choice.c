@@ -27,7 +27,7 @@ static bool is_single(const struct counted_pair *p)
 }
 
 struct live_choice {
-    uint64_t budget;
+    uint64_t budget, enough;
     struct counted_pair *pair; /* owned; single ids, and pairs that may be live, in the order of the sum */
     size_t n, cap, max;        /* when there are `max`, pairs that cannot be live are removed */
     uint64_t floor;            /* pairs with a lower count are not live; 0: not known yet */
@@ -42,8 +42,9 @@ static int greater_first(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* The lowest count with which the counts of all pairs that reach it are within the budget; at least the greatest. */
-static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget)
+/* The lowest count with which the counts of all pairs that reach it are within the budget, or the highest with enough
+ * pairs; at least the greatest. */
+static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget, uint64_t enough)
 {
     uint64_t sum = 0, floor = n ? count[0] : 1;
     for (size_t i = 0, end; i < n; i = end) {
@@ -53,6 +54,8 @@ static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget)
         if (sum > budget)
             return floor;
         floor = count[i];
+        if (end >= enough)
+            return floor;
     }
     return n && floor == count[n - 1] ? 1 : floor;
 }
@@ -69,7 +72,7 @@ static int remove_low(struct live_choice *c, struct err *e)
             count[n++] = c->pair[i].count;
     if (n)
         qsort(count, n, sizeof *count, greater_first);
-    const uint64_t floor = lowest_floor(count, n, c->budget);
+    const uint64_t floor = lowest_floor(count, n, c->budget, c->enough);
     c->floor = floor > c->floor ? floor : c->floor;
     free(count);
     for (size_t i = 0; i < c->n; i++)
@@ -151,9 +154,9 @@ static int get_round(struct superword_round *round, const struct rules *rules, s
     return 0;
 }
 
-int live_choice_make(char *const *files, size_t n, uint64_t budget, const char *path, struct err *e)
+int live_choice_make(char *const *files, size_t n, uint64_t budget, uint64_t enough, const char *path, struct err *e)
 {
-    struct live_choice c = {.budget = budget, .max = FIRST_MAX};
+    struct live_choice c = {.budget = budget, .enough = enough, .max = FIRST_MAX};
     struct superword_round round;
     struct rules rules = {0};
     sum_reader_init(&c.sum, add, &c);

@@ -256,8 +256,11 @@ static int init_bytes(struct corpus *c, struct train_pretokens *all, const struc
 static int init_symbols(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
     corpus_lay_out_symbols(c, all, o->token);
-    return set_windows(c, o->window ? o->window : UINT32_MAX, e) || reuse(c, all, e) || corpus_count_pairs(c, e) ? -1
-                                                                                                                 : 0;
+    if (o->units) /* the text was cut at pairs that may not be merged */
+        c->limits = NULL;
+    int rc = set_windows(c, o->window ? o->window : UINT32_MAX, e) || reuse(c, all, e) || corpus_count_pairs(c, e);
+    c->limits = o->limits;
+    return rc ? -1 : 0;
 }
 
 int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)

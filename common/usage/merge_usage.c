@@ -201,6 +201,8 @@ static int check(void *options, struct err *e)
     struct merge_options *o = options;
     if (o->live)
         return check_live(o, e);
+    if (o->live_pairs)
+        return err_set(e, EX_USAGE, "--live-pairs is for --live");
     if (o->extend && o->init)
         return err_set(e, EX_USAGE, "--init and --extend cannot be combined");
     o->superwords = o->extend != NULL;
@@ -318,6 +320,7 @@ static const struct option_row rows[] = {
      "learn nothing: FILEs are sums from bpe-count --pairs; write the most\n"
      "frequent pairs, up to a total count of N, for bpe-count --runs",
      OPTION_TO(COUNT, struct merge_options, live), .check = check_budget},
+    {0, "live-pairs", "K", "with --live: K pairs are enough", OPTION_TO(COUNT, struct merge_options, live_pairs)},
     {0, "parity", NULL,
      "FILEs are the sums of several languages: at each step the one whose\n"
      "text has the most tokens chooses the pair",
@@ -378,7 +381,7 @@ const struct usage merge_usage = {
                 "[-f json|gpt2|tiktoken|hf-dir|merges|boundless] [--merges=array|string] [-o PATH]\n"
                 "[--stats=FILE] [FILE...]\n"
                 "bpe-merge -v N --extend=MODEL [-q] [OPTION]... [FILE...]\n"
-                "bpe-merge --live=N [-o PATH] [FILE...]",
+                "bpe-merge --live=N [--live-pairs=K] [-o PATH] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = rows,
     USAGE_FILES(struct merge_options, files, n_files),

@@ -29,7 +29,8 @@ struct merge_options {
     const char *extend; /* the same, given as --extend; it is also `init` */
     bool superwords;    /* --extend: by superwords, from runs of its ids */
     bool no_overlaps;
-    uint64_t live; /* --live: choose pairs with this budget, instead of merging; 0: no */
+    uint64_t live_pairs; /* with --live: so many pairs are enough; 0: no limit */
+    uint64_t live;       /* --live: choose pairs with this budget, instead of merging; 0: no */
     bool parity;
     struct option_placed dev; /* --parity: the FILEs after the first are development texts */
     const char *ratio_text, *alpha_text;

@@ -63,7 +63,7 @@ def tables():
     offers(["bpe-count", "--pai"], ["--pairs"], True)
     offers(["bpe-count", "--runs="], [":files"], True)
     offers(["bpe-count", "--cache="], [":directories"], True)
-    offers(["bpe-model", "--superwords="], ["--superwords=documents", "--superwords=lines"], True)
+    offers(["bpe-model", "--superwords="], [f"--superwords={kind}" for kind in ("documents", "lines", "runs", "boundless")], True)
     offers(["bpe-model", "--drop-unused", "x.json", ""], [":files"], True)
     offers(["bpe", "parquet", "--nul"], ["--nul-bytes=", "--null-rows="], True)
     offers(["bpe", "parquet", ""], [":files *.parquet"], True)
@@ -153,7 +153,7 @@ TYPED = {
     "bpe encode --model=mod\t": "bpe encode --model=model.json",
     "bpe-encode --files-f\tmode\tt\t": "bpe-encode --files-from=model.text",
     "bpe tasks todo pla\t": "bpe tasks todo place/",
-    "bpe-merge --tie=l\t": "bpe-merge --tie=lex",
+    "bpe-merge --tie=s\t": "bpe-merge --tie=smallest",
 }
 
 

@@ -246,7 +246,7 @@ superwords() {
     is "$(grep -c superwords out)" 0 "  which has no such figures"
     bpe describe -m super.json -S 1 -T . b.txt >out
     same want out "  in little memory"
-    tr -cs a-z ' ' <b.txt >long.txt
+    tr -cs '[:lower:]' ' ' <b.txt >long.txt
     bpe describe -m super.json long.txt a.txt >out
     is "$(sed -nE 's/^(tokens|without superwords) *([0-9,]*), .*/\2/p' out | tr -d '\n,')" \
         "$(n_ids super.json long.txt a.txt)$(n_ids cut.json long.txt a.txt)" "  one pretoken of $(wc -c <long.txt) bytes"

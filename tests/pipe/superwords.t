@@ -228,6 +228,13 @@ bpe-count -m m.json --pairs chunks >pairs
 bpe-sum pairs >pairs.sum
 bpe-merge --live=3000 pairs.sum >live
 bpe-merge --live=300 pairs.sum >live2
+n_pairs() {
+    words "$1" | awk -F'\t' '{ gsub(/\\x../, "x", $2); gsub(/\\./, "x", $2) } length($2) == 4' | wc -l
+}
+bpe-merge --live=1G --live-pairs=5 pairs.sum >few
+ok $(($(n_pairs few) < 5 || $(n_pairs few) > 20)) "--live-pairs: enough, and equally frequent ones ($(n_pairs few))"
+bpe-merge --live=1 --live-pairs=1000 pairs.sum >one
+ok $(($(n_pairs one) > 5)) "  within the budget ($(n_pairs one))"
 bpe-count -m m.json --runs=live chunks | bpe-sum >runs.sum
 bpe-count -m m.json --runs=live2 chunks | bpe-sum >runs2.sum
 bpe-chunk a.txt | bpe-count | bpe-sum >words.sum
@@ -265,6 +272,7 @@ fails 64 "bpe-count: --pairs and --runs cannot be combined" bpe-count -m m.json 
 fails 64 "bpe-count: --cache is for --pairs and --runs" bpe-count --cache=. chunks
 fails 64 "bpe-count: -p is for --counts; *" bpe-count -m m.json -p gpt2 --pairs chunks
 fails 64 "bpe-merge: --live chooses pairs *" bpe-merge -v 600 --live=10 pairs.sum
+fails 64 "bpe-merge: --live-pairs is for --live" bpe-merge -v 600 --live-pairs=10 pairs.sum
 fails 64 "bpe-merge: --init and --extend cannot be combined" bpe-merge -v 600 --init=m.json --extend=m.json runs.sum
 
 bpe train -v 700 --super=500 --live=5000 -o 'm-%v-%t%%.json' a.txt b.txt 2>/dev/null
