@@ -80,6 +80,14 @@ ROWS = [
     Row("merge", "bpe-merge, 7 M distinct, 32k", "s", "wall merge-32000 words",
         [at_most(1 / 5, MERGES_32K.format("words"))]),
     Row("merge", "bpe-merge, 7 M distinct, memory", "B each", "rss_each merge-32000 words", [at_most(100)]),
+    Row("super", "bpe train --super=16000, English", "s", "wall super en", [at_most(5.5, "wall train en")]),
+    Row("super", "superwords alone, CPU time", "s", "cpu super-second en", [at_most(4), beside("cpu train en")]),
+    Row("super", "bpe-merge --extend, CPU time", "s", "cpu super-learn en", [at_most(0.2)]),
+    Row("super", "the same, memory", "MB", "rss_mb super-learn en", [at_most(50)]),
+    Row("super", "all processes (PSS)", "MB", "pss peak-super en", [beside("pss peak-xargs en")]),
+    Row("super", "bpe train --super=16000,runs", "s", "wall super-runs en", [beside("wall train en")]),
+    Row("super", "bpe train --boundless", "s", "wall boundless en", [beside("wall train en")]),
+    Row("super", "tokens saved in the last 20 MB, not trained on", "%", "saved super-held-out en", [at_least(22.8)]),
     Row("chunk", "bpe-chunk, 10 GB by reference", "ms", "ms chunk sparse", [at_most(50)]),
     Row("chunk", "bpe-chunk --inline, a file", "MB/s", "speed chunk-inline en",
         [at_least(2000), beside("speed cat-inline en")]),
@@ -99,7 +107,7 @@ ROWS = [
     Row("document", "100 MB as one pretoken, V = 1000", "s", "wall pipeline-bytes document",
         [at_most(1, "wall gigabpe-1000-bytes document"), at_most(1, "wall hf-1000-bytes document")]),
 ]
-QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse|short|many)\b|hf-|128000|\.(gz|pzst|nul|parquet)")
+QUICK_LEAVES_OUT = re.compile(r"held-out|peak-| (big|head|words|document|sparse|short|many)\b|hf-|128000|\.(gz|pzst|nul|parquet)")
 
 
 # ---- Subjects: each runs once on a text and returns what it took ---------------------------------------------------
@@ -122,6 +130,37 @@ def line_bytes(t, name):
 
 def train(*options):
     return lambda t, name: run(*TRAIN, *options, "-o", t.tmp("model"), *t.input(name))
+
+
+def super_second(t, name):
+    """Superwords alone: words are those of a model."""
+    def make():
+        run("bpe", "train", "-v", "16000", "-o", t.tmp("words.json"), *t.input(name))
+        return t.tmp("words.json")
+    return run(*TRAIN, "--super=16000", "--init", t.fact("words.json", make), "-o", t.tmp("model"), *t.input(name))
+
+
+def super_learn(t, name):
+    """The last step of training on superwords, with as many live pairs as bpe train asks for."""
+    def make():
+        shell("""
+            bpe train -v 16000 -o "$1" "$2" && bpe-model --superwords "$1" -o "$1.0"
+            bpe-chunk -m "$1.0" "$2" | bpe-count -m "$1.0" --pairs | bpe-sum | bpe-merge --live=1G --live-pairs=29000 -o "$1.live"
+            bpe-chunk -m "$1.0" "$2" | bpe-count -m "$1.0" --runs="$1.live" | bpe-sum > "$1.sum" """, t.tmp("learn"), *t.input(name))
+        return t.tmp("learn")
+    made = t.fact("learn", make)
+    return run("bpe-merge", "--extend", made + ".0", "-v", "32000", "-q", "-o", t.tmp("model"), made + ".sum")
+
+
+def super_held_out(t, name):
+    """How many of 100 tokens superwords save in text that was not trained on."""
+    shell("""
+        head -c -20000000 "$2" > "$1.head"; tail -c 20000000 "$2" | tail -n +2 > "$1.tail"
+        bpe train -v 32000 -o "$1.plain" "$1.head"; bpe train -v 32000 --super=16000 -o "$1.super" "$1.head"
+        for model in plain super; do bpe-encode -d u32 -m "$1.$model" "$1.tail" | wc -c; done > "$1.bytes" """, t.tmp("held"), *t.input(name))
+    with open(t.tmp("held.bytes")) as f:
+        plain, superwords = map(int, f)
+    return {"saved": 100 * (1 - superwords / plain)}
 
 
 def parquet(t, name):
@@ -189,6 +228,9 @@ SUBJECTS = {
     "pipeline": line(LINE), "pipeline-16M": line(LINE.replace("--pipe", "--pipe --block 16M")),
     "pipeline-times": line_times, "pipeline-bytes": line_bytes,
     "xargs": train("--fan-out=xargs"), "train": train(), "parquet": parquet,
+    "super": train("--super=16000"), "super-second": super_second, "super-learn": super_learn, "super-held-out": super_held_out,
+    "super-runs": train("--super=16000,runs", "-f", "boundless"), "boundless": train("--boundless", "-f", "boundless"),
+    "peak-super": peak_train("--super=16000"),
     "peak-pipeline": peak_line, "peak-xargs": peak_train("--fan-out=xargs"),
     "count-gpt2": count(), "count-cl100k": count("-p", "cl100k"), "count-regex": count("-e", GPT2),
     "count-two": count_two,

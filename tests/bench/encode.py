@@ -128,6 +128,10 @@ ROWS = [
     Row("encode-records", "bpe-chunk | bpe-encode -f records, English", "MB/cpu s", "rate records-own en",
         [at_least(0.9, "rate null-own en")]),
     Row("encode-records", "multilingual", "MB/cpu s", "rate records-own multi", [at_least(0.9, "rate null-own multi")]),
+    Row("encode-super", "bpe-encode, superwords (16k of 32k), English", "MB/cpu s", "rate null-super en",
+        [beside("rate null-own en"), at_least(10, "rate hf1-super en")]),
+    Row("encode-super", "the same, CPU time", "s", "cpu null-super en", [at_most(1.6)]),
+    Row("encode-super", "multilingual", "MB/cpu s", "rate null-super multi", [beside("rate null-own multi")]),
     Row("encode-jsonl", "bpe-encode, JSON Lines, English, 32k", "MB/cpu s", "rate null-own en.jsonl",
         [at_least(0.8, "rate null-own en"), at_least(2.5, "rate gigatoken1-own en.jsonl")]),
     Row("encode-jsonl", "the same as ASCII", "MB/cpu s", "rate null-own en-ascii.jsonl",
@@ -226,6 +230,8 @@ class Texts(corpus.Texts):
         """own: trained on the text; own.PATTERN: the same with that pattern; else a well-known one."""
         if model == "own":
             return self.own(name)
+        if model == "super":
+            return self.kept(f"{name}-32k-super.json", "bpe", "train", "-v", "32000", "--super=16000", "-o", "OUT", self.path(name))
         if model.startswith("own."):
             pattern = model[len("own."):]
             return self.kept(f"{name}-32k-{pattern}.json", *TRAIN, "OUT", "-p", pattern, self.path(name))
@@ -337,7 +343,7 @@ SUBJECTS = {
         **{f"old_{level}": at_level(level, BASELINE) for level in LEVELS},
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
-    }.items() for model in ("own", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES, NFC, *CHARACTERS)
+    }.items() for model in ("own", "super", *(f"own.{p}" for p in PATTERNS), *vocabularies.NAMES, NFC, *CHARACTERS)
 }
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
