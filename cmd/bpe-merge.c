@@ -382,6 +382,15 @@ static int read_base(struct merger *m, struct err *e)
                : 0;
 }
 
+/* If the model splits text into words, says so. */
+static void say_words(const struct merger *m)
+{
+    const char *name = model_pattern(&m->base);
+    if (name && !model_is_unsplit(&m->base) && strncmp(name, "superbpe", strlen("superbpe")) != 0)
+        program_note(NAME, "%s splits text by %s, so no token will join words; see bpe-model --superwords", m->opt.init,
+                     name);
+}
+
 /* Checks that the sum has runs of the model's ids, and sets the floor. */
 static int check_round(struct merger *m, struct err *e)
 {
@@ -394,6 +403,8 @@ static int check_round(struct merger *m, struct err *e)
     m->floor = r.floor;
     for (size_t k = 0; competes(m) && k < m->base.n_merges - m->base.n_super; k++) /* counts were rounded down */
         m->rival[k] = count_of(m, m->rival[k] + 1) - 1;
+    if (!joins(m))
+        say_words(m);
     return 0;
 }
 

@@ -100,7 +100,7 @@ static int check(struct err *e)
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: cannot mix Parquet and other files; leave it out");
     if (self.merge.live && !self.super.n && !self.boundless)
-        return err_set(e, EX_USAGE, "--live is for --super");
+        return err_set(e, EX_USAGE, "--live is for --super and --boundless");
     self.live = self.merge.live;
     self.merge.live = 0;
     if (model_words_init(&self.merge, c, self.chunk_words, e))

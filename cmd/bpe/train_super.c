@@ -23,6 +23,7 @@
 #include "base/sys/num.h"
 #include "driver/resume.h"
 #include "driver/scratch.h"
+#include "encode/superwords.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
 #include "model/model_remarks.h"
@@ -106,6 +107,8 @@ static bool joins(const struct train_super *o)
 /* Checks the options with superwords that join whole pretokens. */
 static int check_joins(const struct train_super *o, const struct merge_options *m, struct err *e)
 {
+    if (o->boundless && m->stats)
+        return err_set(e, EX_USAGE, "--stats: with --boundless, it would count words that superwords replace");
     if (o->lines || o->drop)
         return err_set(e, EX_USAGE, "--super: runs cannot be combined with %s", o->lines ? "lines" : "drop");
     if (!m->format->has_superwords)
@@ -114,6 +117,15 @@ static int check_joins(const struct train_super *o, const struct merge_options *
                        "words: use -f boundless",
                        m->format->name);
     return 0;
+}
+
+/* Checks the options with superwords of SuperBPE. */
+static int check_words(const struct merge_options *m, struct err *e)
+{
+    return m->format->has_superwords
+               ? err_set(e, EX_USAGE, "-f %s: for superwords of whole pretokens, give --super=T,runs or --boundless",
+                         m->format->name)
+               : 0;
 }
 
 int train_super_check(struct train *t, struct err *e)
@@ -128,8 +140,14 @@ int train_super_check(struct train *t, struct err *e)
         o->boundless = true;
         o->at[o->n++] = m->size[0].n;
     }
-    if (joins(o) && check_joins(o, m, e))
+    if (joins(o) ? check_joins(o, m, e) : check_words(m, e))
         return -1;
+    const char *limit = m->max_token_len     ? "max-token-length"
+                        : m->utf8_boundaries ? "utf8-boundaries"
+                        : m->veto.n          ? "veto"
+                                             : NULL;
+    if (limit)
+        return err_set(e, EX_USAGE, "--%s: superwords cannot be limited in that way; leave it out", limit);
     if (m->stats && o->n > 1)
         return err_set(e, EX_USAGE, "--stats: give one size with --super");
     if (t->chunk.has_status)
@@ -138,6 +156,9 @@ int train_super_check(struct train *t, struct err *e)
         return err_set(e, EX_USAGE, "--super needs complete counts; leave out %s",
                        t->sum.missing ? "--missing" : "--partial");
     for (size_t i = 0; i < o->n; i++) {
+        if (o->at[i] < 256)
+            return err_set(e, EX_USAGE, "--super=%llu: must be at least 256 (the bytes; more with special tokens)",
+                           (unsigned long long)o->at[i]);
         if (o->at[i] >= m->size[0].n && !o->boundless)
             return err_set(e, EX_USAGE, "--super=%llu: must be less than -v %llu", (unsigned long long)o->at[i],
                            (unsigned long long)m->size[0].n);
@@ -225,6 +246,14 @@ static int add_words(struct option_words *to, const struct option_words *from, c
     return rc;
 }
 
+/* Whether special tokens come last in the result, so that those of the models between, which are in another format, do
+ * so, too. */
+static bool special_last(const struct super *s)
+{
+    const struct merge_options *o = &s->t->merge;
+    return o->special == MERGE_SPECIAL_LAST || (o->special == MERGE_SPECIAL_BY_FORMAT && !o->format->special_first);
+}
+
 /* Adds the options for words by BoundlessBPE's rules. */
 static int words_as_boundless(const struct super *s, struct option_words *to, struct err *e)
 {
@@ -254,6 +283,7 @@ static int first_stage(struct super *s, struct err *e)
              option_words_add(&merge, e, "--vocab-size=%s", (const char *)sizes.p) ||
              (s->t->merge.stats && option_words_add(&merge, e, "--stats=%s/stage1.stats", s->dir)) ||
              (joins(o) && words_as_boundless(s, &merge, e)) ||
+             (special_last(s) && option_words_add(&merge, e, "--special-last")) ||
              option_words_add(&merge, e, "--output=%s/stage1-%%v.%s", s->dir, s->suffix);
     int status = rc ? -1 : done ? 0 : run_step(s, "stage1", &s->chunk, NULL, &merger, &merge, e);
     option_words_free(&merge);
@@ -282,9 +312,6 @@ static int first_model(struct super *s, uint64_t size, struct err *e)
                      model_save(&m, format, to, e)
                  ? -1
                  : 0;
-    if (!rc && init && m.n_ids && size > model_n_tokens(&m))
-        rc = err_set(e, EX_USAGE, "--super=%llu: %s has only %zu tokens", (unsigned long long)size, init,
-                     model_n_tokens(&m));
     model_free(&m);
     free(from);
     free(to);
@@ -349,6 +376,7 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
              option_words_add(&merge, e, "--quiet") || option_words_add(&merge, e, "--stats=%s.stats", to) ||
              option_words_add(&merge, e, "--vocab-size=%llu", (unsigned long long)s->t->merge.size[0].n) ||
              (joins(&s->t->super) && option_words_add(&merge, e, "--format=boundless")) ||
+             (special_last(s) && option_words_add(&merge, e, "--special-last")) ||
              (s->t->merge.min_frequency > 1 &&
               option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
     else if (!rc)
@@ -497,8 +525,9 @@ static void say_gain(const struct super *s, uint64_t size)
     const double ratio = s->tokens > 0 ? s->bytes / s->tokens : 0;
     if (s->ratio > 0 && ratio > 0 && !s->t->super.boundless)
         program_note(s->job->command,
-                     "--super=%llu: %.2f bytes per token, and %.2f with superwords: %.1f %% fewer tokens",
-                     (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio));
+                     "--super=%llu: %.2f bytes per token, and %.2f with superwords: %.1f %% fewer tokens than with the "
+                     "first %llu alone",
+                     (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio), (unsigned long long)size);
 }
 
 /* Writes the lines of all steps to the file of --stats. */
@@ -556,10 +585,34 @@ static int spool(struct super *s, struct err *e)
     return n < 0 || outfile_commit(&o, 1, e) ? -1 : 0;
 }
 
+/* Checks that the model of --init has as many tokens as the first stages, and no superwords among them. */
+static int check_init(const struct super *s, struct err *e)
+{
+    const struct train_super *o = &s->t->super;
+    const char *init = s->t->merge.init;
+    struct model m = {0};
+    int rc = model_read(&m, init, NULL, e);
+    const size_t n = rc ? 0 : model_n_tokens(&m);
+    uint64_t most = 0;
+    for (size_t i = 0; i < o->n; i++)
+        most = o->at[i] > most ? o->at[i] : most;
+    if (!rc && most > n)
+        rc = err_set(e, EX_USAGE, "--super=%llu: %s has only %zu tokens", (unsigned long long)most, init, n);
+    size_t first;
+    bool found = false;
+    rc = rc || (most < n && model_cut(&m, most, e)) || convert_to_merges(&m, e) ||
+         superwords_find(&m, &first, &found, e);
+    if (!rc && found)
+        rc = err_set(e, EX_USAGE, "--super=%llu: the first so many tokens of %s have superwords already",
+                     (unsigned long long)most, init);
+    model_free(&m);
+    return rc ? -1 : 0;
+}
+
 static int do_all(struct super *s, struct err *e)
 {
     const struct train_super *o = &s->t->super;
-    int status = s->t->merge.init ? 0 : first_stage(s, e);
+    int status = s->t->merge.init ? check_init(s, e) : first_stage(s, e);
     set_budget(s);
     for (size_t i = 0; i < o->n && !status; i++) {
         char *last = NULL;

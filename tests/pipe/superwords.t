@@ -167,7 +167,7 @@ fails 64 "bpe train: -f json cannot express that superwords join only whole pret
 fails 64 "bpe train: -f json cannot express *" bpe train -v 700 --super=600,runs words.aa
 fails 64 "bpe train: --super and --boundless cannot be combined" bpe train -v 700 --super=600 --boundless words.aa
 fails 64 "bpe train: --super: runs cannot be combined with lines" bpe train -v 700 --super=600,lines,runs -f boundless words.aa
-fails 64 "bpe train: the model does not say how often *" bpe train -v 700 --boundless -f boundless --init=first-ids.json words.aa
+fails 64 "bpe train: the model does not say how often *" bpe train -v 600 --boundless -f boundless --init=first-ids.json words.aa
 fails 64 "bpe-model: --superwords: only -f boundless *" bpe-model --superwords=runs first.model
 fails 64 "bpe-model: superwords are learned from words, and *" bpe-model --superwords=runs -f boundless want.json
 fails 64 "bpe-merge: --no-overlaps cannot be combined *" bpe-merge -v 700 --no-overlaps --init=first.model words.sum
@@ -238,6 +238,11 @@ ok $(($(n_pairs one) > 5)) "  within the budget ($(n_pairs one))"
 bpe-count -m m.json --runs=live chunks | bpe-sum >runs.sum
 bpe-count -m m.json --runs=live2 chunks | bpe-sum >runs2.sum
 bpe-chunk a.txt | bpe-count | bpe-sum >words.sum
+bpe-chunk -m first.json a.txt | bpe-count -m first.json --pairs | bpe-sum | bpe-merge --live=3000 -o words.live
+bpe-chunk -m first.json a.txt | bpe-count -m first.json --runs=words.live | bpe-sum >words.runs
+bpe-merge -v 700 --extend=first.json -q -o got.json words.runs 2>err
+is "$? $(cat err)" "0 bpe-merge: first.json splits text by gpt2, so no token will join words; see bpe-model --superwords" \
+    "bpe-merge --extend says if text was split into words"
 fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs); they cannot be added up" bpe-sum pairs.sum runs.sum
 fails 65 "bpe-sum: runs2.sum: *(the model differs, or its live pairs); *" bpe-sum runs.sum runs2.sum
 bpe-chunk -m m.json a.txt | bpe-count | bpe-sum >plain.sum
@@ -264,7 +269,19 @@ fails 64 "bpe train: --super=x: 'x' is neither *" bpe train -v 700 --super=x a.t
 fails 64 "bpe train: --super=lines: missing the vocabulary size *" bpe train -v 700 --super=lines a.txt
 fails 64 "bpe train: --super: 400 is given twice" bpe train -v 700 --super=400,400 -o 'x-%t' a.txt
 fails 64 "bpe train: --super: several models need several names; *" bpe train -v 700 --super=400,500 -o x a.txt
-fails 64 "bpe train: --live is for --super" bpe train -v 700 --live=3 a.txt
+fails 64 "bpe train: --live is for --super and --boundless" bpe train -v 700 --live=3 a.txt
+for limit in --max-token-length=9 --utf8-boundaries --veto=a.txt; do
+    fails 64 "bpe train: ${limit%=*}: superwords cannot be limited in that way; *" bpe train -v 700 --super=500 $limit a.txt
+done
+fails 64 "bpe train: --super=200: must be at least 256 *" bpe train -v 700 --super=200 a.txt
+fails 64 "bpe train: -f boundless: for superwords of whole pretokens, *" bpe train -v 700 --super=500 -f boundless a.txt
+fails 64 "bpe train: --stats: with --boundless, *" bpe train -v 700 --boundless -f boundless --stats=st a.txt
+fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=500,650 -o 'x-%t' --init=first.json a.txt
+ok "$(ls x-* 2>/dev/null | wc -l)" "  and trains nothing before that"
+fails 64 "bpe train: --super=690: the first so many tokens of want.json have superwords already" \
+    bpe train -v 700 --super=690 --init=want.json a.txt
+bpe train "${super[@]}" --special-last -o last.json a.txt b.txt 2>/dev/null
+is "$(bpe-model --info last.json | sed -n 's/^special: //p')" "699 <|endoftext|>" "--special-last"
 fails 64 "bpe train: --super: give one vocabulary size *" bpe train -v 700,800 -o 'x-%v' --super=400 a.txt
 fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=650 --init=first.json a.txt
 fails 64 "bpe-count: --pairs: missing -m MODEL, *" bpe-count --pairs chunks
