@@ -24,7 +24,7 @@ mistakes() {
     refuses 64 "bpe train: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe train --vocb-size 300 a.txt
     refuses 64 "bpe train: unknown option --fanout=none; did you mean --fan-out? see --help" bpe train -v 300 --fanout=none a.txt
     refuses 64 "bpe train: --fan-out paralel: must be one of *; did you mean parallel?" bpe train -v 300 --fan-out=paralel a.txt
-    refuses 64 "bpe train: --tie lax: must be one of hf, lex, id, smallest, greatest; did you mean lex?" bpe train -v 300 --tie=lax a.txt
+    refuses 64 "bpe train: --tie lax: must be one of hf, lex, id, smallest, greatest, least; did you mean lex?" bpe train -v 300 --tie=lax a.txt
     refuses 64 "bpe train: option --invalid needs an argument: \"-o\" is an option; see --help" bpe train -v 300 --invalid -o x a.txt
     refuses 64 "bpe train: text: no such file; the argument of --jsonl comes after =: --jsonl=text" bpe train -v 300 --jsonl text a.txt
     refuses 64 "bpe train: option --special- is ambiguous: --special-token, --special-first, --special-last; see --help" bpe train --special- x
