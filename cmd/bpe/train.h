@@ -1,5 +1,6 @@
 /* train.h - shared by the parts of bpe train: train.c is the command, train_line.c and train_parquet.c run the
- * pipelines, train_keep.c runs those whose counts are kept.
+ * pipelines, train_keep.c runs those whose counts are kept; train_super.c runs several, one after the other, with the
+ * options of train_super_options.c.
  */
 #ifndef BPE_CMD_TRAIN_H
 #define BPE_CMD_TRAIN_H
@@ -23,6 +24,12 @@ struct train_super {
     bool lines, drop, runs;
     bool boundless; /* --boundless: at[0] is that of -v */
 };
+
+/* Whether superwords join whole pretokens. */
+static inline bool train_super_joins(const struct train_super *o)
+{
+    return o->runs || o->boundless;
+}
 
 struct train {
     struct command_options common;

@@ -64,115 +64,6 @@ struct super {
     const char *suffix;      /* of the names of models */
 };
 
-/* ---- The option ---- */
-
-int train_super_read(const char *text, struct train_super *o, struct err *e)
-{
-    o->n = 0;
-    o->lines = o->drop = o->runs = false;
-    for (const char *p = text;; p++) {
-        const size_t len = strcspn(p, ",");
-        char word[32];
-        uint64_t n;
-        snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), p);
-        if (strcmp(word, "lines") == 0) {
-            o->lines = true;
-        } else if (strcmp(word, "drop") == 0) {
-            o->drop = true;
-        } else if (strcmp(word, "runs") == 0) {
-            o->runs = true;
-        } else {
-            if (*word < '0' || *word > '9')
-                return err_set(e, EX_USAGE, "--super=%s: '%s' is neither a vocabulary size, nor lines, drop or runs",
-                               text, word);
-            if (num_count(word, &n, "--super", e))
-                return -1;
-            if (o->n == TRAIN_SUPER_MAX)
-                return err_set(e, EX_USAGE, "--super=%s: more than %d sizes", text, TRAIN_SUPER_MAX);
-            o->at[o->n++] = n;
-        }
-        p += len;
-        if (!*p)
-            break;
-    }
-    return o->n ? 0 : err_set(e, EX_USAGE, "--super=%s: missing the vocabulary size after the first stage", text);
-}
-
-/* Whether superwords join whole pretokens. */
-static bool joins(const struct train_super *o)
-{
-    return o->runs || o->boundless;
-}
-
-/* Checks the options with superwords that join whole pretokens. */
-static int check_joins(const struct train_super *o, const struct merge_options *m, struct err *e)
-{
-    if (o->boundless && m->stats)
-        return err_set(e, EX_USAGE, "--stats: with --boundless, it would count words that superwords replace");
-    if (o->lines || o->drop)
-        return err_set(e, EX_USAGE, "--super: runs cannot be combined with %s", o->lines ? "lines" : "drop");
-    if (!m->format->has_superwords)
-        return err_set(e, EX_USAGE,
-                       "-f %s cannot express that superwords join only whole pretokens, so it would also join parts of "
-                       "words: use -f boundless",
-                       m->format->name);
-    return 0;
-}
-
-/* Checks the options with superwords of SuperBPE. */
-static int check_words(const struct merge_options *m, struct err *e)
-{
-    return m->format->has_superwords
-               ? err_set(e, EX_USAGE, "-f %s: for superwords of whole pretokens, give --super=T,runs or --boundless",
-                         m->format->name)
-               : 0;
-}
-
-int train_super_check(struct train *t, struct err *e)
-{
-    const struct merge_options *m = &t->merge;
-    struct train_super *o = &t->super;
-    if (o->n && t->boundless)
-        return err_set(e, EX_USAGE, "--super and --boundless cannot be combined");
-    if (m->n_sizes != 1)
-        return err_set(e, EX_USAGE, "--%s: give one vocabulary size with -v", o->n ? "super" : "boundless");
-    if (t->boundless) {
-        o->boundless = true;
-        o->at[o->n++] = m->size[0].n;
-    }
-    if (joins(o) ? check_joins(o, m, e) : check_words(m, e))
-        return -1;
-    const char *limit = m->max_token_len     ? "max-token-length"
-                        : m->utf8_boundaries ? "utf8-boundaries"
-                        : m->veto.n          ? "veto"
-                                             : NULL;
-    if (limit)
-        return err_set(e, EX_USAGE, "--%s: superwords cannot be limited in that way; leave it out", limit);
-    if (m->stats && o->n > 1)
-        return err_set(e, EX_USAGE, "--stats: give one size with --super");
-    if (t->chunk.has_status)
-        return err_set(e, EX_USAGE, "--super and --input-status cannot be combined; put the text into a file");
-    if (t->sum.missing || t->sum.partial)
-        return err_set(e, EX_USAGE, "--super needs complete counts; leave out %s",
-                       t->sum.missing ? "--missing" : "--partial");
-    for (size_t i = 0; i < o->n; i++) {
-        if (o->at[i] < 256)
-            return err_set(e, EX_USAGE, "--super=%llu: must be at least 256 (the bytes; more with special tokens)",
-                           (unsigned long long)o->at[i]);
-        if (o->at[i] >= m->size[0].n && !o->boundless)
-            return err_set(e, EX_USAGE, "--super=%llu: must be less than -v %llu", (unsigned long long)o->at[i],
-                           (unsigned long long)m->size[0].n);
-        for (size_t k = 0; k < i; k++)
-            if (o->at[k] == o->at[i])
-                return err_set(e, EX_USAGE, "--super: %llu is given twice", (unsigned long long)o->at[i]);
-    }
-    if (o->n > 1 && (!m->path || !strstr(m->path, "%t")))
-        return err_set(e, EX_USAGE,
-                       "--super: several models need several names; put %%t, the size of the first stage, into that of "
-                       "-o");
-    return 0;
-}
-
 /* ---- Files ---- */
 
 /* DIR/name; owned by the caller. NULL: out of memory. */
@@ -282,7 +173,7 @@ static int first_stage(struct super *s, struct err *e)
         rc = buf_put_byte(&sizes, '\0', e) || add_words(&merge, &s->first, (const char *const[]){NULL}, e) ||
              option_words_add(&merge, e, "--vocab-size=%s", (const char *)sizes.p) ||
              (s->t->merge.stats && option_words_add(&merge, e, "--stats=%s/stage1.stats", s->dir)) ||
-             (joins(o) && words_as_boundless(s, &merge, e)) ||
+             (train_super_joins(o) && words_as_boundless(s, &merge, e)) ||
              (special_last(s) && option_words_add(&merge, e, "--special-last")) ||
              option_words_add(&merge, e, "--output=%s/stage1-%%v.%s", s->dir, s->suffix);
     int status = rc ? -1 : done ? 0 : run_step(s, "stage1", &s->chunk, NULL, &merger, &merge, e);
@@ -299,7 +190,7 @@ static int first_model(struct super *s, uint64_t size, struct err *e)
     char *from = path_in(s, e, "stage1-%llu.%s", (unsigned long long)size, s->suffix),
          *to = path_in(s, e, "%llu-0.%s", (unsigned long long)size, s->suffix);
     const struct train_super *o = &s->t->super;
-    const struct model_format *format = joins(o) ? s->t->merge.format : model_format_at(0);
+    const struct model_format *format = train_super_joins(o) ? s->t->merge.format : model_format_at(0);
     const enum superword_kind kind = o->boundless ? SUPERWORDS_COMPETING
                                      : o->runs    ? SUPERWORDS_JOINED
                                      : o->lines   ? SUPERWORDS_LINES
@@ -308,7 +199,7 @@ static int first_model(struct super *s, uint64_t size, struct err *e)
     if (!rc && !exists(to))
         rc = model_read(&m, init ? init : from, NULL, e) ||
                      (init && size < model_n_tokens(&m) && model_cut(&m, size, e)) ||
-                     superword_model_make(&m, kind, e) || (joins(o) && model_format_check(format, &m, e)) ||
+                     superword_model_make(&m, kind, e) || (train_super_joins(o) && model_format_check(format, &m, e)) ||
                      model_save(&m, format, to, e)
                  ? -1
                  : 0;
@@ -375,7 +266,7 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
         rc = option_words_add(&worker, e, "--runs=%s", live) || option_words_add(&merge, e, "--extend=%s", model) ||
              option_words_add(&merge, e, "--quiet") || option_words_add(&merge, e, "--stats=%s.stats", to) ||
              option_words_add(&merge, e, "--vocab-size=%llu", (unsigned long long)s->t->merge.size[0].n) ||
-             (joins(&s->t->super) && option_words_add(&merge, e, "--format=boundless")) ||
+             (train_super_joins(&s->t->super) && option_words_add(&merge, e, "--format=boundless")) ||
              (special_last(s) && option_words_add(&merge, e, "--special-last")) ||
              (s->t->merge.min_frequency > 1 &&
               option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
@@ -504,7 +395,7 @@ static int write_result(const struct super *s, uint64_t size, const char *from, 
     char *path = o->path ? merge_path(o, 0, first, e) : NULL;
     int rc = o->path && !path ? -1 : 0;
     rc = rc || model_read(&m, from, NULL, e) ||
-         (!joins(&s->t->super) && superword_model_make(&m, SUPERWORDS_DOCUMENTS, e));
+         (!train_super_joins(&s->t->super) && superword_model_make(&m, SUPERWORDS_DOCUMENTS, e));
     if (!rc && o->has_form)
         m.merges_as_strings = o->merges_as_strings;
     rc = rc || model_format_check(o->format, &m, e) || model_save(&m, o->format, path, e) ? -1 : 0;
@@ -699,7 +590,7 @@ int train_super(const struct train *t, struct job *j, struct err *e)
                       .source = t->chunk.source,
                       .files = t->files,
                       .n_files = t->n_files,
-                      .suffix = joins(&t->super) ? "model" : "json"};
+                      .suffix = train_super_joins(&t->super) ? "model" : "json"};
     int status = open_all(&s, e) ? -1 : do_all(&s, e);
     option_words_free(&s.chunk);
     option_words_free(&s.first);
