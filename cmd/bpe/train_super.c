@@ -443,15 +443,20 @@ static int write_stats(struct super *s, struct err *e)
 
 /* ---- The whole ---- */
 
-/* Chooses the budget of a round by the size of the text. */
+/* Chooses the budget of a round by the size of the text: for texts of up to 200 MB one round is usually enough; for
+ * larger ones, learning from so many runs takes too much memory. */
 static void set_budget(struct super *s)
 {
-    enum { LEAST = 4000000, BYTES = 5 };
+    enum { LEAST = 4000000, MOST = 40000000, BYTES = 5, BYTES_LARGE = 20 };
     struct stat st;
     for (int i = 0; i < s->n_files; i++)
         if (stat(s->files[i], &st) == 0)
             s->size += (uint64_t)st.st_size;
-    s->budget = s->t->live ? s->t->live : s->size / BYTES > LEAST ? s->size / BYTES : LEAST;
+    s->budget = s->size / BYTES < LEAST ? LEAST : s->size / BYTES < MOST ? s->size / BYTES : MOST;
+    if (s->size / BYTES_LARGE > MOST)
+        s->budget = s->size / BYTES_LARGE;
+    if (s->t->live)
+        s->budget = s->t->live;
 }
 
 /* Copies standard input to a file, because every step reads the text. */
