@@ -498,7 +498,7 @@ static int check_init(const struct super *s, struct err *e)
     bool found = false;
     rc = rc || (most < n && model_cut(&m, most, e)) || convert_to_merges(&m, e) ||
          superwords_find(&m, &first, &found, e);
-    if (!rc && found)
+    if (!rc && found && superword_model_is(&m))
         rc = err_set(e, EX_USAGE, "--super=%llu: the first so many tokens of %s have superwords already",
                      (unsigned long long)most, init);
     model_free(&m);

@@ -74,6 +74,12 @@ int superword_model_make(struct model *m, enum superword_kind kind, struct err *
     return check_suits(m, e);
 }
 
+bool superword_model_is(const struct model *m)
+{
+    const char *name = model_pattern(m);
+    return name && (strcmp(name, SUPERBPE) == 0 || strcmp(name, SUPERBPE_LINES) == 0);
+}
+
 static uint64_t hash_pattern(const struct model *m, uint64_t hash)
 {
     const char *name = model_pattern(m);

@@ -5,6 +5,7 @@
 #include "base/sys/err.h"
 #include "model/model.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ enum superword_kind {
 /* Makes the model of the first round: sets its pattern, so that merges join words, or `joins`. -1: EX_USAGE: a model
  * that cannot learn superwords; or out of memory. */
 int superword_model_make(struct model *m, enum superword_kind kind, struct err *e);
+
+/* Whether text is split by superbpe or superbpe-lines. */
+bool superword_model_is(const struct model *m);
 
 /* A hash of all that determines which ids text has, apart from special tokens: the tokens, the merges, the pattern. */
 uint64_t superword_model_hash(const struct model *m);
