@@ -337,25 +337,15 @@ static int check_words(const struct merger *m, struct err *e)
     return 0;
 }
 
-/* Checks the options with superwords that join whole pretokens, and sets m->rival. Only their number matters before the
- * sum is read. */
-static int check_joins(struct merger *m, struct err *e)
+/* Checks the options with superwords that join whole pretokens. */
+static int check_joins(const struct merger *m, struct err *e)
 {
     const struct merge_options *o = &m->opt;
-    const size_t n_words = m->base.n_merges - m->base.n_super;
     if (!o->format->has_superwords)
         return err_set(e, EX_USAGE, "-f %s cannot express superwords of whole pretokens: use -f boundless",
                        o->format->name);
-    if (o->n_sizes > 1)
-        return err_set(e, EX_USAGE, "-v %s: give one size for superwords of whole pretokens", o->sizes);
-    if (!competes(m))
-        return 0;
-    m->rival = malloc((n_words + 1) * sizeof *m->rival);
-    if (!m->rival)
-        return err_mem(e, "the merges", n_words * sizeof *m->rival);
-    for (size_t k = 0; k < n_words; k++)
-        m->rival[k] = m->base.merge_count[k];
-    return 0;
+    return o->n_sizes > 1 ? err_set(e, EX_USAGE, "-v %s: give one size for superwords of whole pretokens", o->sizes)
+                          : 0;
 }
 
 static int read_base(struct merger *m, struct err *e)
@@ -386,9 +376,21 @@ static int read_base(struct merger *m, struct err *e)
 static void say_words(const struct merger *m)
 {
     const char *name = model_pattern(&m->base);
-    if (name && !model_is_unsplit(&m->base) && strncmp(name, "superbpe", strlen("superbpe")) != 0)
+    if (name && !model_is_unsplit(&m->base) && !superword_model_is(&m->base))
         program_note(NAME, "%s splits text by %s, so no token will join words; see bpe-model --superwords", m->opt.init,
                      name);
+}
+
+/* Sets m->rival to the counts of words, which were rounded down. */
+static int set_rivals(struct merger *m, struct err *e)
+{
+    const size_t n_words = m->base.n_merges - m->base.n_super;
+    m->rival = malloc((n_words + 1) * sizeof *m->rival);
+    if (!m->rival)
+        return err_mem(e, "the merges", n_words * sizeof *m->rival);
+    for (size_t k = 0; k < n_words; k++)
+        m->rival[k] = count_of(m, m->base.merge_count[k] + 1) - 1;
+    return 0;
 }
 
 /* Checks that the sum has runs of the model's ids, and sets the floor. */
@@ -401,11 +403,9 @@ static int check_round(struct merger *m, struct err *e)
     if (r.model != superword_model_hash(&m->base))
         return err_set(e, EX_DATAERR, "the runs are those of another model than %s", m->opt.init);
     m->floor = r.floor;
-    for (size_t k = 0; competes(m) && k < m->base.n_merges - m->base.n_super; k++) /* counts were rounded down */
-        m->rival[k] = count_of(m, m->rival[k] + 1) - 1;
     if (!joins(m))
         say_words(m);
-    return 0;
+    return competes(m) ? set_rivals(m, e) : 0;
 }
 
 /* Checks that the sum was counted by the pattern of the model. Its special tokens only separated the text. */

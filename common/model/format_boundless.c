@@ -42,11 +42,6 @@ static const char *const type_names[] = {
 
 enum { FIELDS_MAX = 5 };
 
-static bool is_never(const struct model_token *t)
-{
-    return t->len == 1 && utf8_never_contains(*t->p);
-}
-
 /* The regex that matches any whole text, and the merge_pattern. */
 static const char everything[] = "[\\s\\S]+";
 static const char letter[] = "\\p{L}";
@@ -484,7 +479,7 @@ static uint32_t n_written(const struct model *m)
     uint32_t n = 0;
     while (n < m->n_ids && m->token[n].p && m->token[n].vocab)
         n++;
-    while (n > 0 && is_never(&m->token[n - 1]))
+    while (n > 0 && model_token_never(&m->token[n - 1]))
         n--;
     return n;
 }
@@ -496,7 +491,7 @@ static int check_ids(const struct model *m, struct err *e)
     char name[60];
     for (uint32_t id = n; id < m->n_ids; id++) {
         const struct model_token *t = &m->token[id];
-        if (t->p && t->vocab && !is_never(t))
+        if (t->p && t->vocab && !model_token_never(t))
             return err_set(e, EX_USAGE,
                            "in a BoundlessBPE file special tokens come after all others, without gaps before; here "
                            "token %lu, \"%s\", comes after %s",

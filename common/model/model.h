@@ -20,6 +20,7 @@
 #include "model/token_index.h"
 #include "pretok/pattern.h"
 #include "pretok/rules.h"
+#include "unicode/utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,6 +110,12 @@ struct model {
     struct model_arena *arena;         /* owns all bytes */
     size_t token_bytes, merge_bytes;   /* the allocated sizes of the two arrays (base/sys/huge.h) */
 };
+
+/* Whether a token is a byte that UTF-8 never contains. */
+static inline bool model_token_never(const struct model_token *t)
+{
+    return t->len == 1 && utf8_never_contains(*t->p);
+}
 
 /* Whether pretokens start as characters. */
 static inline bool model_of_characters(const struct model *m)

@@ -3,15 +3,9 @@
 
 #include "model/model_extend.h"
 #include "model/model_renumber.h"
-#include "unicode/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_never(const struct model_token *t)
-{
-    return t->len == 1 && utf8_never_contains(*t->p);
-}
 
 /* New ids, in order of give_next; then those of the special tokens, and of the bytes that UTF-8 never contains. Other
  * tokens are removed. */
@@ -45,14 +39,14 @@ static int renumber(struct renumbering *r, struct err *e)
         if (m->token[id].p && !m->token[id].vocab)
             give_next(r, id);
     for (uint32_t id = 0; id < m->n_ids; id++)
-        if (m->token[id].p && m->token[id].vocab && is_never(&m->token[id]))
+        if (m->token[id].p && m->token[id].vocab && model_token_never(&m->token[id]))
             give_next(r, id);
     return model_renumber(m, r->new_id, r->n, e);
 }
 
 static bool is_ordinary(const struct model_token *t)
 {
-    return t->p && t->vocab && !is_never(t);
+    return t->p && t->vocab && !model_token_never(t);
 }
 
 int joined_model_renumber(struct model *m, struct err *e)

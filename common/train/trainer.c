@@ -578,7 +578,7 @@ int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **me
         int popped = l->extends    ? pop_extension(l, &top, e)
                      : l->balances ? parity_pop(&l->parity, &top, e)
                                    : pop_plain(l, &top, e);
-        if (popped == 0 || (popped > 0 && top.count < o->min_frequency) || (popped > 0 && is_full(l, top.count)))
+        if (popped == 0 || (popped > 0 && (top.count < o->min_frequency || is_full(l, top.count))))
             break;
         if (popped < 0 || (l->extends    ? one_extension(l, &top, e)
                            : l->balances ? one_balanced(l, &top, e)

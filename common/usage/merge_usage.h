@@ -25,10 +25,10 @@ struct merge_options {
     unsigned merges_as_strings; /* 0 or 1 */
     enum train_tie tie;
     bool has_tie;
-    const char *init;   /* a model to extend; NULL: none */
-    const char *extend; /* the same, given as --extend; it is also `init` */
-    bool superwords;    /* --extend: by superwords, from runs of its ids */
-    bool no_overlaps;
+    const char *init;    /* a model to extend; NULL: none */
+    const char *extend;  /* the same, given as --extend; it is also `init` */
+    bool superwords;     /* --extend: by superwords, from runs of its ids */
+    bool no_overlaps;    /* overlapping occurrences of a pair count once */
     uint64_t live_pairs; /* with --live: so many pairs are enough; 0: no limit */
     uint64_t live;       /* --live: choose pairs with this budget, instead of merging; 0: no */
     bool parity;

@@ -7,9 +7,6 @@
 
 enum { MULTIPLE_MAX = 1 << 17 };
 
-/* Those of enum superword_kind, in its order. */
-static const char *const superword_texts[] = {"documents", "lines", "runs", "boundless", NULL};
-
 /* Whether an option changes the model. */
 static bool has_change(const struct model_options *o)
 {
@@ -71,6 +68,9 @@ static int check_add_special(const char *token, void *options, struct err *e)
         return -1;
     return 0;
 }
+
+/* Those of enum superword_kind, in its order. */
+static const char *const superword_texts[] = {"documents", "lines", "runs", "boundless", NULL};
 
 static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, one property per line", OPTION_TO(FLAG, struct model_options, info)},
