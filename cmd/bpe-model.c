@@ -222,7 +222,7 @@ static int drop_unused(const struct model_options *o, struct model *m, struct er
                                               "characters (SentencePiece): not supported")
              : fd_keep_apart(o->path, sum, 1, e) || convert_to_merges(m, e) || used_merges_init(&used, m, e) ||
                      sum_reader_read(&reader, sum, 1, false, &rules, e) || check_pattern(o, m, &rules, e) ||
-                     model_keep_used(m, used.used, e)
+                     used_merges_find(&used, e) || model_keep_used(m, used.used, e)
                  ? -1
                  : 0;
     sum_reader_free(&reader);
