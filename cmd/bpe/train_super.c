@@ -21,6 +21,7 @@
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/num.h"
+#include "chunk/chunks.h"
 #include "driver/resume.h"
 #include "driver/scratch.h"
 #include "encode/superwords.h"
@@ -459,7 +460,7 @@ static void set_budget(struct super *s)
         s->budget = s->t->live;
 }
 
-/* Copies standard input to a file, because every step reads the text. */
+/* Copies standard input to a file, because every step reads the text. -1: also if it was cut off (chunk/chunks.h). */
 static int spool(struct super *s, struct err *e)
 {
     static unsigned char block[1 << 16];
@@ -473,6 +474,8 @@ static int spool(struct super *s, struct err *e)
     while (n > 0 && (n = fd_read(0, block, sizeof block, "standard input", e)) > 0)
         if (fd_write(o.fd, block, (size_t)n, path, e))
             n = -1;
+    if (n == 0 && s->t->chunk.has_status && chunks_confirm_end((int)s->t->chunk.status, e))
+        n = -1;
     if (n < 0)
         outfile_drop(&o);
     s->spooled[0] = path;
@@ -556,8 +559,8 @@ static int make_store(struct super *s, struct err *e)
 /* Reads the list of files, if there is one, because all steps need it. */
 static int take_list(struct super *s, struct err *e)
 {
-    static const char *const list[] = {"files-from", "files0-from", NULL};
-    static const char *const list_null[] = {"files-from", "null", NULL}; /* -0 is only about the list */
+    static const char *const list[] = {"files-from", "files0-from", "input-status", NULL};
+    static const char *const list_null[] = {"files-from", "null", "input-status", NULL}; /* -0 is about the list */
     struct source_options *o = &s->source;
     return add_words(&s->chunk, s->t->chunk_words, o->files_from ? list_null : list, e) ||
                    source_options_files(o, &s->files, &s->n_files, e)

@@ -84,8 +84,6 @@ int train_super_check(struct train *t, struct err *e)
         return err_set(e, EX_USAGE, "--%s: superwords cannot be limited in that way; leave it out", limit);
     if (m->stats && o->n > 1)
         return err_set(e, EX_USAGE, "--stats: give one size with --super");
-    if (t->chunk.has_status)
-        return err_set(e, EX_USAGE, "--super and --input-status cannot be combined; put the text into a file");
     if (t->sum.missing || t->sum.partial)
         return err_set(e, EX_USAGE, "--super needs complete counts; leave out %s",
                        t->sum.missing ? "--missing" : "--partial");

@@ -191,24 +191,20 @@ static int put_compressed(struct chunks *c, size_t source, const struct interval
 
 /* ---- Text that is read from start to end ---- */
 
-/* Accepts the end of a text from a pipe only if the program that writes it has succeeded. The end of the pipe looks the
- * same if that program has failed or was killed.
- *
- * The process that starts the writer, and so learns its exit status, holds the other end of a second pipe, whose
- * descriptor bpe-chunk gets by --input-status. At the end of the text, one byte is awaited there: 0, sent after the
- * writer has finished successfully. If that pipe ends without it, for example because its holder was killed, the text
- * is cut off. Then nothing is written that the missing text might change: not the last piece, no promise and no
- * failure.
- */
-static int confirm(void *ctx, struct err *e)
+int chunks_confirm_end(int status, struct err *e)
 {
     unsigned char byte;
-    ssize_t got = fd_read((int)(intptr_t)ctx, &byte, 1, "--input-status", e);
+    ssize_t got = fd_read(status, &byte, 1, "--input-status", e);
     if (got < 0)
         return -1;
     return got == 1 && byte == 0 ? 0
                                  : err_at(e, EX_TEMPFAIL, fd_name("-"), ERR_NO_OFFSET,
                                           "was cut off: the program that writes it failed or was killed");
+}
+
+static int confirm(void *ctx, struct err *e)
+{
+    return chunks_confirm_end((int)(intptr_t)ctx, e);
 }
 
 /* Writes the text or the ranges of a source that must be read from start to end. */

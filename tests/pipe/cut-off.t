@@ -59,6 +59,11 @@ bpe train -v 257 --input-status=3 -o empty.json 3<well < <(:)
 is "$? $(bpe-model --info empty.json | grep -c '^ids: 257')" "0 1" "  empty text"
 bpe train -v 300 --input-status=3 -o none.json 3</dev/null < <(cat in.txt) 2>err
 is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe-chunk: standard input: was cut off: the program that writes it failed or was killed " "  cut off"
+bpe train -v 300 --super=280 --input-status=3 -o super.json 3<well < <(cat in.txt) 2>/dev/null
+bpe train -v 300 --super=280 -o want-super.json in.txt 2>/dev/null
+same super.json want-super.json "  superwords, which need several passes"
+bpe train -v 300 --super=280 --input-status=3 -o none.json 3</dev/null < <(cat in.txt) 2>err
+is "$? $(cat err) $(ls none.json 2>/dev/null)" "75 bpe train: standard input: was cut off: the program that writes it failed or was killed " "  cut off"
 shard() { bpe shard -m model.json -n 20k "$@" >out 2>err; }
 shard -o want.shards < <(cat in.txt)
 shard -o d --input-status=3 3</dev/null < <(head -c 150000 in.txt)
