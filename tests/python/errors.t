@@ -98,7 +98,7 @@ said = "\n".join(str(remark.message) for remark in remarks)
 for what in 'see jsonl= (fields with strings: text; the longest: jsonl="text")', "min_count= left out", 'add special_tokens=["<|endoftext|>"]':
     lib.ok(what in said, f"a warning: {what}", said)
 
-OTHERS = {"self", "files", "source", "directory", "special_tokens", "text", "ids", "table", "last", "length"}
+OTHERS = {"self", "files", "source", "directory", "special_tokens", "text", "ids", "table", "last", "length", "superwords"}
 codes = [call.__code__ for call in (bpetools.train, Tokenizer.encode_files, Tokenizer.shard)]
 names = {name for code in codes for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]}
 lib.ok(names - OTHERS == {*_errors.SAME}, "all parameters are known", names ^ OTHERS ^ {*_errors.SAME})

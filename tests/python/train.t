@@ -105,6 +105,13 @@ lib.ok(
     "  and messages are warnings",
     said,
 )
+want = of_line("--jsonl", "--no-special", "--add-special=" + lib.EOT, "--super=300,drop", "docs.jsonl")
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    lib.ok(train_from_iterator(DOCS, 400, superwords="300,drop").to_str() == want, "superwords")
+lib.ok("superwords=300: " in str(said[0].message), "  and the warning names the parameter", said[0].message)
+error = raised(BpeValueError, train_from_iterator, DOCS, 400, superwords=500)
+lib.ok("superwords=500: must be less than" in str(error), "  and so does an error", error)
 lib.ok(train_from_iterator([""], 257).vocab_size == 257, "an empty document gives the vocabulary of bytes")
 
 # ---- Files ----

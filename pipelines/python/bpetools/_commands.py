@@ -161,6 +161,7 @@ def train(
     min_frequency: Optional[int] = None,
     min_count: Optional[int] = None,
     max_token_length: Optional[int] = None,
+    superwords: Union[None, int, str] = None,
     jobs: Optional[int] = None,
     memory: Optional[str] = None,
     keep: Optional[Path] = None,
@@ -187,6 +188,8 @@ def train(
     min_frequency   do not merge pairs that occur less often
     min_count       leave out pretokens that occur less often, to save memory
     max_token_length  do not make tokens with more bytes, except pairs of bytes
+    superwords      the number of tokens to train as usual, such as 16000; the rest may span several words, see
+                    bpe-superwords(7). "16000,lines" also ends documents at newlines. A warning says what they save
     jobs            the number of processes that count; by default one for each core
     memory          how much memory counts may take, such as "4G" or "50%", before they go to temporary files
     keep            a directory for counts: after a failure, the same call resumes
@@ -203,8 +206,8 @@ def train(
     with Meter(progress, "B") as meter:
         words = training_words(
             meter, pattern, regex, special_tokens, special, vocab_size=vocab_size, normalize=normalize, tie=tie,
-            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory,
-            jsonl=jsonl, parquet=parquet, wet=wet, null=null, invalid=invalid, on_error=on_error,
+            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, super=superwords, jobs=jobs,
+            memory=memory, jsonl=jsonl, parquet=parquet, wet=wet, null=null, invalid=invalid, on_error=on_error,
             keep=None if keep is None else os.path.abspath(os.fsdecode(keep)),
         )  # fmt: skip
         return tokenizer_of(run_on([*words], files_of(files), parquet, meter))
@@ -225,6 +228,7 @@ def train_from_iterator(
     min_frequency: Optional[int] = None,
     min_count: Optional[int] = None,
     max_token_length: Optional[int] = None,
+    superwords: Union[None, int, str] = None,
     jobs: Optional[int] = None,
     memory: Optional[str] = None,
     length: Optional[int] = None,
@@ -255,8 +259,8 @@ def train_from_iterator(
     with Meter(progress, "doc", count_of(docs) if length is None else length) as meter:
         words = training_words(
             meter, pattern, regex, special_tokens, special, vocab_size=vocab_size, normalize=normalize, tie=tie,
-            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, jobs=jobs, memory=memory,
-            fe=True,
+            min_frequency=min_frequency, min_count=min_count, max_token_length=max_token_length, super=superwords, jobs=jobs,
+            memory=memory, fe=True,
         )  # fmt: skip
         blocks = ended_blocks(meter.watch(groups_of(documents, BLOCK)), invalid)
         return tokenizer_of(feed([*words], blocks, meter.hear_rest if meter.active else None))

@@ -56,7 +56,7 @@ PARAMETERS = {
     **{name.replace("_", "-"): name for name in SAME},
     **{"v": "vocab_size", "p": "pattern", "n": "tokens", "d": "dtype", "f": "format", "j": "jobs", "S": "memory"},
     **dict.fromkeys(("s", "special-token", "add-special"), "special_tokens"),
-    **{"docs": "table", "id": "ids", "test-fraction": "test", "drop-last": 'last="drop"', "pad-last": 'last="pad"'},
+    **{"super": "superwords", "docs": "table", "id": "ids", "test-fraction": "test", "drop-last": 'last="drop"', "pad-last": 'last="pad"'},
 }
 
 
@@ -74,7 +74,7 @@ def assignment(name: str, value: Optional[str]) -> str:
 
 OPTION = r"(?<![^\s(])(?:--(?P<long>[a-z][a-z-]+)|-(?P<short>[A-Za-z]))(?![\w-])"
 GIVEN = rf"^{OPTION} (?P<value>\S+)(?=: )"  # the option that the message is about
-NAMED = rf"{OPTION}(?:(?:=| (?=['\d]|(?<=-[fd] )[a-z]))(?P<value>'[^']*'|[^\s;,)]+))?"
+NAMED = rf"{OPTION}(?:(?:=| (?=['\d]|(?<=-[fd] )[a-z]))(?P<value>'[^']*'|[^\s;,)]*[^\s;,):]))?"
 BEGUN = "(?<=was begun with: )'.*'(?=; give)"
 DTYPES = {"u16": "uint16", "u32": "uint32", "i32": "int32", '"auto"': "None"}
 
