@@ -186,8 +186,7 @@ static int put_uncached(struct cached_encoder *en, struct ids *ids, const unsign
     return 0;
 }
 
-/* Writes the ids of a value that is a list. Returns how many. */
-static size_t put_settled(const struct cached_encoder *en, unsigned char *to, bool wide, uint64_t value)
+size_t cached_encoder_write_list(const struct cached_encoder *en, unsigned char *to, bool wide, uint64_t value)
 {
     if (value_is_pending(value))
         value = en->new[value_index(value)].value;
@@ -205,21 +204,16 @@ static inline __attribute__((always_inline)) int put_values(struct cached_encode
     size_t width = ids_width(wide), n_ids = ids->n;
     for (size_t i = 0; i < n; i++) {
         uint64_t value = values[i];
-        if (__builtin_expect(value_is_list(value, wide), 0)) {
-            if (value == VALUE_NONE) {
-                size_t from = i ? ends[i - 1] : start, left = n - i - 1;
-                ids->n = n_ids;
-                if (put_uncached(en, ids, text + from, ends[i] - from, e) ||
-                    (left && reserve(ids, ends[n - 1] - ends[i], left, e)))
-                    return -1;
-                n_ids = ids->n;
-                continue;
-            }
-            n_ids += put_settled(en, ids->p + n_ids * width, wide, value);
+        if (__builtin_expect(value == VALUE_NONE, 0)) {
+            size_t from = i ? ends[i - 1] : start, left = n - i - 1;
+            ids->n = n_ids;
+            if (put_uncached(en, ids, text + from, ends[i] - from, e) ||
+                (left && reserve(ids, ends[n - 1] - ends[i], left, e)))
+                return -1;
+            n_ids = ids->n;
             continue;
         }
-        memcpy(ids->p + n_ids * width, &value, VALUE_BYTES);
-        n_ids += value_n(value, wide);
+        n_ids += cached_encoder_write(en, ids->p + n_ids * width, wide, value);
     }
     ids->n = n_ids;
     return 0;
@@ -253,31 +247,4 @@ int cached_encoder_put(struct cached_encoder *en, const unsigned char *text, siz
                               : put_values(en, en->value + from, text, start, ends, n, ids, false, e))
                ? -1
                : 0;
-}
-
-static inline __attribute__((always_inline)) void put_any(const struct cached_encoder *en, const uint64_t *value,
-                                                          size_t n, struct ids *ids, bool wide)
-{
-    size_t width = ids_width(wide), n_ids = ids->n;
-    for (size_t i = 0; i < n; i++) {
-        if (__builtin_expect(value_is_list(value[i], wide), 0)) {
-            n_ids += put_settled(en, ids->p + n_ids * width, wide, value[i]);
-            continue;
-        }
-        memcpy(ids->p + n_ids * width, &value[i], VALUE_BYTES);
-        n_ids += value_n(value[i], wide);
-    }
-    ids->n = n_ids;
-}
-
-int cached_encoder_put_values(const struct cached_encoder *en, const uint64_t *value, size_t n, size_t n_max,
-                              struct ids *ids, struct err *e)
-{
-    if (ids_reserve(ids, n_max + VALUE_BYTES, e))
-        return -1;
-    if (ids->wide)
-        put_any(en, value, n, ids, true);
-    else
-        put_any(en, value, n, ids, false);
-    return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     ENCODER_BATCH = 2048, /* keys whose ids are written together */
@@ -60,10 +61,18 @@ int cached_encoder_find(struct cached_encoder *en, const unsigned char *text, si
 int cached_encoder_put(struct cached_encoder *en, const unsigned char *text, size_t start, const uint32_t *ends,
                        size_t from, size_t n, struct ids *ids, struct err *e);
 
-/* Appends the ids of n values, for callers that mix those in en->value, of keys that the last cached_encoder_find
- * encoded and that are not longer than CACHE_LONGEST, with others (value_of_one). n_max: at least the number of ids.
- * -1: out of memory. */
-int cached_encoder_put_values(const struct cached_encoder *en, const uint64_t *value, size_t n, size_t n_max,
-                              struct ids *ids, struct err *e);
+/* Writes the ids of a list. Returns how many. */
+size_t cached_encoder_write_list(const struct cached_encoder *en, unsigned char *to, bool wide, uint64_t value);
+
+/* Writes the ids of a value in en->value, of a key of up to CACHE_LONGEST bytes that the last cached_encoder_find
+ * encoded; wide: as the cache. There must be room for as many ids as the key can have, and for VALUE_BYTES. Returns how
+ * many. */
+static inline size_t cached_encoder_write(const struct cached_encoder *en, unsigned char *to, bool wide, uint64_t value)
+{
+    if (__builtin_expect(value_is_list(value, wide), 0))
+        return cached_encoder_write_list(en, to, wide, value);
+    memcpy(to, &value, VALUE_BYTES);
+    return value_n(value, wide);
+}
 
 #endif

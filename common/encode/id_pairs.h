@@ -1,9 +1,10 @@
-/* id_pairs.h - a set of pairs of ids, for checking every two neighbors of a sequence: a filter of bits in front of a
- * hash table. */
+/* id_pairs.h - a set of pairs of ids, for checking every two neighbors of a sequence, and for finding the runs of ids
+ * whose neighbors are all in the set: a filter of bits in front of a hash table. */
 #ifndef BPE_ENCODE_ID_PAIRS_H
 #define BPE_ENCODE_ID_PAIRS_H
 
 #include "base/sys/err.h"
+#include "encode/ids.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +43,51 @@ static inline bool id_pairs_may_have(const struct id_pairs *s, uint32_t left, ui
 
 /* Whether a pair is in the set. */
 bool id_pairs_have(const struct id_pairs *s, uint32_t left, uint32_t right);
+
+#define ID_PAIRS_INLINE static inline __attribute__((always_inline))
+
+/* Which of n <= 64 pairs, of ids[0] and ids[1], ids[1] and ids[2] and so on, are in the set: bit i is about ids[i].
+ * exact: else a few others may seem to be, which is faster. No branch of the first loop depends on the ids. */
+ID_PAIRS_INLINE uint64_t id_pairs_mask(const struct id_pairs *s, bool exact, const unsigned char *ids, size_t n,
+                                       bool wide)
+{
+    const size_t width = ids_width(wide);
+    uint64_t maybe = 0, mask = 0;
+    for (size_t i = 0; i < n; i++)
+        maybe |= (uint64_t)id_pairs_may_have(s, ids_get(ids + i * width, wide), ids_get(ids + (i + 1) * width, wide))
+                 << i;
+    if (!exact)
+        return maybe;
+    for (uint64_t left = maybe; left; left &= left - 1) {
+        const size_t i = (size_t)__builtin_ctzll(left);
+        mask |= (uint64_t)id_pairs_have(s, ids_get(ids + i * width, wide), ids_get(ids + (i + 1) * width, wide)) << i;
+    }
+    return mask;
+}
+
+/* Finds the runs of two ids or more that end among n <= 64 pairs with this mask, whose first is that of the ids `at`
+ * and at + 1, and calls take(ctx, begin, end, e) for each: ids from begin to before end. *begin: where a run begins
+ * that goes on after these pairs, for the next call; SIZE_MAX: none. -1: as returned by take. */
+ID_PAIRS_INLINE int id_runs(uint64_t mask, size_t at, size_t n, size_t *begin,
+                            int (*take)(void *ctx, size_t begin, size_t end, struct err *e), void *ctx, struct err *e)
+{
+    for (size_t i = 0; i < n;) {
+        if (*begin == SIZE_MAX) {
+            const uint64_t rest = mask >> i;
+            if (!rest)
+                return 0;
+            i += (size_t)__builtin_ctzll(rest);
+            *begin = at + i;
+        }
+        const uint64_t rest = ~mask >> i;
+        i = rest ? i + (size_t)__builtin_ctzll(rest) : 64;
+        if (i >= n)
+            return 0;
+        if (take(ctx, *begin, at + i + 1, e))
+            return -1;
+        *begin = SIZE_MAX;
+    }
+    return 0;
+}
 
 #endif

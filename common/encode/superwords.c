@@ -11,11 +11,11 @@
 
 enum {
     RUNS = ENCODER_BATCH,                   /* runs that are encoded together */
-    RUNS_ENOUGH = RUNS / 2,                 /* there are no small rests of a batch */
     KEYS_BYTES = RUNS * CACHE_LONGEST + 64, /* rarely used memory is not allocated by the system */
     SHORT = 64,                             /* ids from which long_merge is faster than merge_short */
     STAGE_PART = 64, /* the first stage has at least this part of the merges; at less, one stage is faster */
-    PAD = 64,        /* make_keys reads past the ids */
+    FEW = 8,         /* ids that are copied without a loop */
+    PAD = 64,        /* ids that may be read or written past the end */
 };
 
 void id_borders_free(struct id_borders *b)
@@ -102,55 +102,13 @@ int superwords_bridges(const struct model *m, size_t first, struct id_pairs *bri
     return 0;
 }
 
-/* ---- Runs ---- */
-
-INLINE size_t runs(const struct id_pairs *pairs, bool exact, const struct ids *ids, bool wide, size_t *tested, size_t n,
-                   size_t *ends, size_t max)
-{
-    const size_t width = ids_width(wide);
-    size_t i = *tested, n_ends = 0;
-    while (i < n && n_ends < max) {
-        const size_t stop = n - i < max - n_ends ? n : i + max - n_ends;
-        uint32_t left = ids_get(ids->p + (i - 1) * width, wide);
-        for (; i < stop; i++) {
-            const uint32_t right = ids_get(ids->p + i * width, wide);
-            ends[n_ends] = i;
-            n_ends += !(exact ? id_pairs_have(pairs, left, right) : id_pairs_may_have(pairs, left, right));
-            left = right;
-        }
-    }
-    *tested = i;
-    return n_ends;
-}
-
-size_t superwords_runs(const struct id_pairs *pairs, bool exact, const struct ids *ids, size_t *at, size_t *tested,
-                       size_t n, bool last, size_t *ends, size_t max)
-{
-    if (*at == n)
-        return 0;
-    if (*tested <= *at)
-        *tested = *at + 1;
-    size_t n_ends = exact       ? runs(pairs, true, ids, ids->wide, tested, n, ends, max)
-                    : ids->wide ? runs(pairs, false, ids, true, tested, n, ends, max)
-                                : runs(pairs, false, ids, false, tested, n, ends, max);
-    if (*tested == n && last && n_ends < max)
-        ends[n_ends++] = n;
-    if (n_ends)
-        *at = ends[n_ends - 1];
-    return n_ends;
-}
-
 /* ---- Encoding ---- */
 
-/* A batch of runs, and what they become. */
+/* Runs that are encoded together. */
 struct superwords_batch {
-    size_t start;     /* where the first begins in the ids */
-    size_t end[RUNS]; /* and where each ends */
+    size_t begin[RUNS]; /* where each begins in the ids */
     size_t n;
-    size_t border[RUNS]; /* how many of them come before each border */
-    size_t n_borders, borders_done;
-    uint32_t key_end[RUNS]; /* where the keys of those of several ids end in s->keys */
-    uint64_t value[RUNS];
+    uint32_t key_end[RUNS]; /* where its key ends in s->keys */
 };
 
 /* Sets s->run to the ids of a key of n bytes. */
@@ -223,136 +181,162 @@ void superwords_free(struct superwords *s)
     *s = (struct superwords){0};
 }
 
-/* Appends the ids of the n values of runs from this one on, and the borders among them. n_max: at least how many. */
-static int put_runs(struct superwords *s, struct superwords_batch *b, size_t from, size_t n, size_t n_max,
-                    struct ids *out, struct id_borders *out_borders, struct err *e)
+/* What superwords_encode does. */
+struct passage {
+    struct superwords *s;
+    const struct ids *in;
+    const struct id_borders *borders;
+    struct ids *out;
+    struct id_borders *out_borders; /* NULL: they are not needed */
+    size_t passed;                  /* ids of `in` that are in `out`, encoded, */
+    size_t border;                  /* and borders among them */
+    bool wide, wide_out;
+};
+
+/* Passes on the ids before `end` as they are, for which there must be room. */
+INLINE int pass(struct passage *p, bool wide, bool wide_out, size_t end, struct err *e)
 {
-    for (size_t i = 0, to; i < n; i = to) {
-        const bool closes = out_borders && b->borders_done < b->n_borders && b->border[b->borders_done] <= from + n;
-        to = closes ? b->border[b->borders_done] - from : n;
-        if (cached_encoder_put_values(s->runs, b->value + i, to - i, n_max, out, e) ||
-            (closes && id_borders_put(out_borders, out->n, e)))
+    const size_t n = end - p->passed, width = ids_width(wide_out);
+    const unsigned char *from = p->in->p + p->passed * ids_width(wide);
+    for (; p->out_borders && p->border < p->borders->n && p->borders->at[p->border] <= end; p->border++)
+        if (id_borders_put(p->out_borders, p->out->n + p->borders->at[p->border] - p->passed, e))
             return -1;
-        b->borders_done += closes;
-    }
+    if (wide != wide_out)
+        for (size_t i = 0; i < n; i++)
+            ids_set(p->out, wide_out, p->out->n + i, ids_get(from + i * ids_width(wide), wide));
+    else if (n <= FEW)
+        memcpy(p->out->p + p->out->n * width, from, FEW * width);
+    else
+        memcpy(p->out->p + p->out->n * width, from, n * width);
+    p->out->n += n;
+    p->passed = end;
     return 0;
 }
 
-/* Encodes a run that is too long for the cache. */
-static int put_long(struct superwords *s, struct superwords_batch *b, size_t run, const unsigned char *p, size_t n,
-                    struct ids *out, struct id_borders *out_borders, struct err *e)
+/* Passes on the runs of the batch, encoded, and the ids before each of them. */
+INLINE int pass_runs(struct passage *p, bool wide, bool wide_out, struct err *e)
 {
+    struct superwords *s = p->s;
+    struct superwords_batch *b = s->batch;
+    size_t found, start = 0;
+    for (size_t done = 0; done < b->n; done += found) {
+        if (cached_encoder_find(s->runs, s->keys, start, b->key_end + done, b->n - done, &found, e))
+            return -1;
+        const size_t last = done + found - 1;
+        if (ids_reserve(p->out, b->begin[last] - p->passed + CACHE_LONGEST + PAD, e))
+            return -1;
+        for (size_t i = done; i <= last; start = b->key_end[i++]) {
+            if (pass(p, wide, wide_out, b->begin[i], e))
+                return -1;
+            p->out->n += cached_encoder_write(s->runs, p->out->p + p->out->n * ids_width(wide_out), wide_out,
+                                              s->runs->value[i - done]);
+            p->passed += (b->key_end[i] - start) / ids_width(wide);
+        }
+    }
+    b->n = 0;
+    return 0;
+}
+
+/* Passes on a run that is too long for the cache, encoded. */
+static int pass_long(struct passage *p, size_t end, struct err *e)
+{
+    const size_t width = ids_width(p->wide);
     const struct id_list *ids;
-    if (encode_one(s, p, n, &ids, e) || ids_reserve(out, ids->n, e))
+    if (encode_one(p->s, p->in->p + p->passed * width, (end - p->passed) * width, &ids, e) ||
+        ids_reserve(p->out, ids->n, e))
         return -1;
     for (size_t i = 0; i < ids->n; i++)
-        ids_set(out, out->wide, out->n++, ids->id[i]);
-    if (!out_borders || b->borders_done == b->n_borders || b->border[b->borders_done] != run + 1)
-        return 0;
-    b->borders_done++;
-    return id_borders_put(out_borders, out->n, e);
-}
-
-/* Whether a run is one id that remains as it is. An id of all ones needs a list, which the cache has. */
-INLINE bool is_single(const struct ids *in, bool wide_in, bool wide_out, size_t from, size_t end)
-{
-    return end - from == 1 && (wide_out || ids_get(in->p + from * ids_width(wide_in), wide_in) != UINT16_MAX);
-}
-
-/* Copies the runs of several ids, from this one on, to s->keys, up to one that is too long. Returns the number of runs;
- * *n_keys: of those with keys. */
-INLINE size_t make_keys(struct superwords *s, const struct ids *in, bool wide, bool wide_out,
-                        struct superwords_batch *b, size_t run, size_t start, size_t *n_keys)
-{
-    const size_t width = ids_width(wide);
-    size_t n = 0, len = 0;
-    *n_keys = 0;
-    for (size_t i = run; i < b->n; start = b->end[i++], n++) {
-        const size_t bytes = (b->end[i] - start) * width;
-        if (bytes > CACHE_LONGEST)
-            break;
-        if (bytes <= KEY12_MAX)
-            memcpy(s->keys + len, in->p + start * width, KEY12_MAX + 1);
-        else
-            memcpy(s->keys + len, in->p + start * width, bytes);
-        const bool several = !is_single(in, wide, wide_out, start, b->end[i]);
-        len += several ? bytes : 0;
-        b->key_end[*n_keys] = (uint32_t)len;
-        *n_keys += several;
-    }
-    return n;
-}
-
-/* Sets b->value to the values of runs, from this one on, until those of `keys` keys are used, or of n runs. Returns how
- * many runs. */
-INLINE size_t make_values(const struct superwords *s, const struct ids *in, bool wide, bool wide_out,
-                          struct superwords_batch *b, size_t run, size_t start, size_t n, size_t keys, size_t n_keys)
-{
-    const size_t width = ids_width(wide);
-    size_t i = 0;
-    for (size_t key = 0; i < n; start = b->end[run + i++]) {
-        const bool single = is_single(in, wide, wide_out, start, b->end[run + i]);
-        if (!single && key == keys && keys < n_keys)
-            break;
-        b->value[i] = single ? value_of_one(ids_get(in->p + start * width, wide), wide_out) : s->runs->value[key];
-        key += !single;
-    }
-    return i;
-}
-
-INLINE int encode_batch(struct superwords *s, const struct ids *in, bool wide, bool wide_out,
-                        struct superwords_batch *b, struct ids *out, struct id_borders *out_borders, struct err *e)
-{
-    for (size_t run = 0, start = b->start; run < b->n;) {
-        size_t n_keys, found = 0, n = make_keys(s, in, wide, wide_out, b, run, start, &n_keys);
-        if (n == 0) {
-            const size_t width = ids_width(wide);
-            if (put_long(s, b, run, in->p + start * width, (b->end[run] - start) * width, out, out_borders, e))
-                return -1;
-            start = b->end[run++];
-            continue;
-        }
-        if (n_keys && cached_encoder_find(s->runs, s->keys, 0, b->key_end, n_keys, &found, e))
-            return -1;
-        n = make_values(s, in, wide, wide_out, b, run, start, n, found, n_keys);
-        if (put_runs(s, b, run, n, b->end[run + n - 1] - start, out, out_borders, e))
-            return -1;
-        run += n;
-        start = b->end[run - 1];
-    }
+        ids_set(p->out, p->wide_out, p->out->n++, ids->id[i]);
+    p->passed = end;
     return 0;
+}
+
+static int pass_batch(struct passage *p, struct err *e)
+{
+    return p->wide       ? pass_runs(p, true, true, e)
+           : p->wide_out ? pass_runs(p, false, true, e)
+                         : pass_runs(p, false, false, e);
+}
+
+/* The same for the ids before `end`, which are in no run. */
+static int pass_rest(struct passage *p, size_t end, struct err *e)
+{
+    if (pass_batch(p, e) || ids_reserve(p->out, end - p->passed + PAD, e))
+        return -1;
+    return p->wide       ? pass(p, true, true, end, e)
+           : p->wide_out ? pass(p, false, true, end, e)
+                         : pass(p, false, false, end, e);
+}
+
+/* Adds a run to the batch; ctx: the passage. */
+INLINE int add_run(void *ctx, bool wide, size_t begin, size_t end, struct err *e)
+{
+    struct passage *p = ctx;
+    struct superwords_batch *b = p->s->batch;
+    const size_t bytes = (end - begin) * ids_width(wide), at = b->n ? b->key_end[b->n - 1] : 0;
+    if (__builtin_expect(bytes > CACHE_LONGEST, 0))
+        return pass_rest(p, begin, e) || pass_long(p, end, e) ? -1 : 0;
+    if (bytes <= KEY12_MAX)
+        memcpy(p->s->keys + at, p->in->p + begin * ids_width(wide), KEY12_MAX + 1);
+    else
+        memcpy(p->s->keys + at, p->in->p + begin * ids_width(wide), bytes);
+    b->begin[b->n] = begin;
+    b->key_end[b->n++] = (uint32_t)(at + bytes);
+    return b->n == RUNS ? pass_batch(p, e) : 0;
+}
+
+static int add_wide(void *ctx, size_t begin, size_t end, struct err *e)
+{
+    return add_run(ctx, true, begin, end, e);
+}
+
+static int add_narrow(void *ctx, size_t begin, size_t end, struct err *e)
+{
+    return add_run(ctx, false, begin, end, e);
+}
+
+/* Passes on all runs whose ends are known. Returns where the last one begins, which may continue; -1: out of memory. */
+INLINE ptrdiff_t pass_all(struct passage *p, bool wide, struct err *e)
+{
+    struct superwords *s = p->s;
+    size_t at = s->tested, begin = at ? 0 : SIZE_MAX, border = 0, some;
+    for (; at + 1 < p->in->n; at += some) {
+        some = p->in->n - 1 - at < 64 ? p->in->n - 1 - at : 64;
+        uint64_t mask = id_pairs_mask(&s->bridges, false, p->in->p + at * ids_width(wide), some, wide);
+        for (; border < p->borders->n && p->borders->at[border] <= at + some; border++)
+            if (p->borders->at[border] > at)
+                mask &= ~((uint64_t)1 << (p->borders->at[border] - 1 - at));
+        if (id_runs(mask, at, some, &begin, wide ? add_wide : add_narrow, p, e))
+            return -1;
+    }
+    return begin < p->in->n ? (ptrdiff_t)begin : (ptrdiff_t)p->in->n - (p->in->n > 0);
 }
 
 int superwords_encode(struct superwords *s, struct ids *in, struct id_borders *borders, struct ids *out,
                       struct id_borders *out_borders, struct err *e)
 {
-    struct superwords_batch *b = s->batch;
-    size_t at = 0, tested = s->tested, border = 0;
+    struct passage p = {.s = s,
+                        .in = in,
+                        .borders = borders,
+                        .out = out,
+                        .out_borders = out_borders,
+                        .wide = s->wide,
+                        .wide_out = out->wide};
+    s->batch->n = 0;
     if (ids_reserve(in, PAD, e))
         return -1;
-    do {
-        b->start = at;
-        b->n = b->n_borders = b->borders_done = 0;
-        while (b->n < RUNS_ENOUGH && at < in->n) {
-            const bool closes = border < borders->n;
-            const size_t stop = closes ? borders->at[border] : in->n;
-            size_t n = superwords_runs(&s->bridges, false, in, &at, &tested, stop, closes, b->end + b->n, RUNS - b->n);
-            b->n += n;
-            if (closes && at == stop) {
-                b->border[b->n_borders++] = b->n;
-                border++;
-            } else if (!closes && tested == stop) {
-                break;
-            }
-        }
-        int rc = s->wide     ? encode_batch(s, in, true, true, b, out, out_borders, e)
-                 : out->wide ? encode_batch(s, in, false, true, b, out, out_borders, e)
-                             : encode_batch(s, in, false, false, b, out, out_borders, e);
-        if (rc)
+    ptrdiff_t open = s->wide ? pass_all(&p, true, e) : pass_all(&p, false, e);
+    if (open < 0)
+        return -1;
+    if (borders->n && borders->at[borders->n - 1] == in->n) {
+        if ((size_t)open + 1 < in->n && (s->wide ? add_wide : add_narrow)(&p, (size_t)open, in->n, e))
             return -1;
-    } while (b->n >= RUNS_ENOUGH && at < in->n);
-    s->tested = tested > at ? tested - at : 0;
-    ids_drop(in, at);
+        open = (ptrdiff_t)in->n;
+    }
+    if (pass_rest(&p, (size_t)open, e))
+        return -1;
+    s->tested = in->n - (size_t)open > 1 ? in->n - (size_t)open - 1 : 0;
+    ids_drop(in, (size_t)open);
     borders->n = 0;
     return 0;
 }

@@ -15,8 +15,6 @@
  * wherever it occurs, and these follow from the list of merges, if each part is made before it is used (condition 3).
  * superwords_find checks the conditions. Fewer cuts than possible are exact, too: so the set of bridges may have other
  * pairs.
- *
- * The same cuts divide text by the pairs that a trainer considers: superwords_runs.
  */
 #ifndef BPE_ENCODE_SUPERWORDS_H
 #define BPE_ENCODE_SUPERWORDS_H
@@ -62,13 +60,6 @@ int superwords_check(const struct model *m, size_t first, bool *good, struct err
 /* Puts the bridges of the merges from rank `first` on into a new set. -1: out of memory. */
 int superwords_bridges(const struct model *m, size_t first, struct id_pairs *bridges, struct err *e);
 
-/* Finds the runs of ids[*at .. n) inside which every two neighbors are in the set; exact: else other pairs may count as
- * well, which is faster. Writes at most max ends, *at moves to the last of them, and returns their number. *tested, at
- * first *at, is how far the neighbors are known: to continue the run at *at when more ids are there. A run ends at n
- * only if `last`; otherwise it may continue. */
-size_t superwords_runs(const struct id_pairs *pairs, bool exact, const struct ids *ids, size_t *at, size_t *tested,
-                       size_t n, bool last, size_t *ends, size_t max);
-
 struct superwords {
     uint32_t first; /* the rank of the first merge of the second stage */
     bool wide;      /* ids of the first stage have 4 bytes */
@@ -78,8 +69,8 @@ struct superwords {
     struct id_list run, out;        /* a run, before and after its merges */
     struct cached_encoder *runs;    /* owned */
     struct superwords_batch *batch; /* owned */
-    unsigned char *keys;            /* owned: runs of several ids, one after the other */
-    size_t tested;                  /* ids after the last cut that are known to be in one run */
+    unsigned char *keys;            /* owned: the runs of the batch, one after the other */
+    size_t tested;                  /* pairs of the run that stayed (superwords_encode): bridges */
 };
 
 /* The model, for which superwords_check must hold, is borrowed until superwords_free. wide, wide_out: whether the ids

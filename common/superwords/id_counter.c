@@ -165,46 +165,34 @@ FOR_WIDTH int add_run(struct id_counter *c, const unsigned char *ids, size_t n, 
     return 0;
 }
 
-/* Bit i: whether the pair of ids[i] and the next one is live; for i below n, at most 64. The first loop has no branch
- * that depends on the ids. */
-FOR_WIDTH uint64_t live_mask(const struct id_pairs *live, const unsigned char *ids, size_t n, bool wide)
+struct id_part {
+    struct id_counter *c;
+    const unsigned char *ids;
+};
+
+static int add_wide(void *ctx, size_t begin, size_t end, struct err *e)
 {
-    uint64_t maybe = 0, mask = 0;
-    for (size_t i = 0; i < n; i++)
-        maybe |= (uint64_t)id_pairs_may_have(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
-    for (uint64_t left = maybe; left; left &= left - 1) {
-        const size_t i = (size_t)__builtin_ctzll(left);
-        mask |= (uint64_t)id_pairs_have(live, id_at(ids, i, wide), id_at(ids, i + 1, wide)) << i;
-    }
-    return mask;
+    const struct id_part *x = ctx;
+    return add_run(x->c, x->ids + begin * sizeof(uint32_t), end - begin, true, e);
+}
+
+static int add_narrow(void *ctx, size_t begin, size_t end, struct err *e)
+{
+    const struct id_part *x = ctx;
+    return add_run(x->c, x->ids + begin * sizeof(uint16_t), end - begin, false, e);
 }
 
 FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
 {
-    const struct id_pairs *live = &c->shared->live.pairs;
-    const size_t width = ids_width(wide);
+    struct id_part x = {c, ids};
     size_t begin = SIZE_MAX; /* of the run that is open */
-    for (size_t at = 0; at + 1 < n; at += 64) {
-        const size_t some = n - 1 - at < 64 ? n - 1 - at : 64;
-        uint64_t mask = live_mask(live, ids + at * width, some, wide);
-        for (size_t i = 0; i < some;) {
-            if (begin == SIZE_MAX) {
-                const uint64_t rest = mask >> i;
-                if (!rest)
-                    break;
-                i += (size_t)__builtin_ctzll(rest);
-                begin = at + i;
-            }
-            const uint64_t rest = ~mask >> i;
-            i = rest ? i + (size_t)__builtin_ctzll(rest) : 64;
-            if (i >= some)
-                break;
-            if (add_run(c, ids + begin * width, at + i - begin + 1, wide, e))
-                return -1;
-            begin = SIZE_MAX;
-        }
+    for (size_t at = 0, some; at + 1 < n; at += some) {
+        some = n - 1 - at < 64 ? n - 1 - at : 64;
+        const uint64_t mask = id_pairs_mask(&c->shared->live.pairs, true, ids + at * ids_width(wide), some, wide);
+        if (id_runs(mask, at, some, &begin, wide ? add_wide : add_narrow, &x, e))
+            return -1;
     }
-    return begin == SIZE_MAX ? 0 : add_run(c, ids + begin * width, n - begin, wide, e);
+    return begin == SIZE_MAX ? 0 : add_run(c, ids + begin * ids_width(wide), n - begin, wide, e);
 }
 
 /* Adds pairs, but of a row of n equal ids only n / 2. */

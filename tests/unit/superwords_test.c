@@ -102,16 +102,32 @@ static void test_bridges(void)
     id_pairs_free(&bridges);
 }
 
-/* Random ids in parts of any length, with little room for ends: the runs are those found pair by pair. */
+struct found {
+    size_t n, at[2 * 3000];
+};
+
+static int take(void *ctx, size_t begin, size_t end, struct err *e)
+{
+    struct found *f = ctx;
+    (void)e;
+    f->at[f->n++] = begin;
+    f->at[f->n++] = end;
+    return 0;
+}
+
+/* The runs among random ids, in parts of up to 64 pairs, are those found pair by pair; those that are not exact have
+ * them inside. */
 static void test_runs(void)
 {
     enum { N = 3000, IDS = 12 };
     size_t wrong = 0, n_runs = 0;
     for (int i = 0; i < 200; i++) {
+        static struct found want, got;
         struct err e;
         struct ids ids = {.wide = rnd(2)};
         struct id_pairs pairs;
         bool in[IDS][IDS] = {{false}};
+        const size_t width = ids_width(ids.wide);
         if (id_pairs_init(&pairs, IDS * IDS, &e))
             abort();
         for (size_t k = rnd(IDS * IDS); k > 0; k--) {
@@ -119,24 +135,29 @@ static void test_runs(void)
             in[a][b] = true;
             id_pairs_put(&pairs, a, b);
         }
-        size_t want[N], got[N + 8], n_want = 0, n_got = 0, at = 0, tested = 0;
         for (size_t k = 0; k < N; k++)
             if (ids_put(&ids, (uint32_t)rnd(IDS), &e))
                 abort();
-        for (size_t k = 1; k < N; k++)
-            if (!in[ids_get(ids.p + (k - 1) * ids_width(ids.wide), ids.wide)]
-                   [ids_get(ids.p + k * ids_width(ids.wide), ids.wide)])
-                want[n_want++] = k;
-        want[n_want++] = N;
-        for (size_t known = 0; at < N;) {
-            known += 1 + rnd(400);
-            known = known < N ? known : N;
-            for (size_t n; (n = superwords_runs(&pairs, true, &ids, &at, &tested, known, known == N, got + n_got,
-                                                1 + rnd(7))) > 0;)
-                n_got += n;
+        want.n = got.n = 0;
+        size_t first = 0, begin = SIZE_MAX;
+        for (size_t k = 0; k + 1 < N; k++) {
+            if (in[ids_get(ids.p + k * width, ids.wide)][ids_get(ids.p + (k + 1) * width, ids.wide)])
+                continue;
+            if (k > first)
+                take(&want, first, k + 1, &e);
+            first = k + 1;
         }
-        wrong += n_got != n_want || memcmp(got, want, n_want * sizeof *want) != 0;
-        n_runs += n_want;
+        for (size_t at = 0, n; at + 1 < N; at += n) {
+            n = 1 + rnd(64);
+            n = n < N - 1 - at ? n : N - 1 - at;
+            const uint64_t mask = id_pairs_mask(&pairs, true, ids.p + at * width, n, ids.wide);
+            wrong += (mask & ~id_pairs_mask(&pairs, false, ids.p + at * width, n, ids.wide)) != 0;
+            if (id_runs(mask, at, n, &begin, take, &got, &e))
+                abort();
+        }
+        wrong += got.n != want.n || memcmp(got.at, want.at, want.n * sizeof *want.at) != 0;
+        wrong += begin != (first < N - 1 ? first : SIZE_MAX); /* goes on */
+        n_runs += want.n / 2;
         id_pairs_free(&pairs);
         ids_free(&ids);
     }
