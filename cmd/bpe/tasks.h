@@ -24,12 +24,15 @@ struct tasks {
 int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int max, struct err *e);
 void tasks_close(struct tasks *t);
 
-/* Rows for options that planning does not take. */
+/* Rows for options that planning, or training, does not take. */
 /* clang-format off */
 #define TASKS_NAMES_FILES \
     {0, "files-from", "LIST", "--files-from: bpe tasks needs the names of the files; give them as FILEs", \
      .kind = OPTION_REFUSED}, \
     {0, "files0-from", "LIST", "--files0-from: bpe tasks needs the names of the files; give them as FILEs", \
+     .kind = OPTION_REFUSED}
+#define TASKS_NO_SUPER \
+    {0, "super", "T", "--super: the tasks are those of one step, with --pairs or --runs; see bpe-superwords(7)", \
      .kind = OPTION_REFUSED}
 /* clang-format on */
 

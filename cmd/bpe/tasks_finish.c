@@ -149,6 +149,7 @@ static int check_shard(struct err *e)
 
 static const struct option_row train_rows[] = {
     COMMAND_NO_WEIGHT("give it to bpe tasks plan"),
+    TASKS_NO_SUPER,
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("partial", NULL),
     MONITORING_OPTION(struct finish, tasks.options.monitor),

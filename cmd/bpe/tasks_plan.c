@@ -184,6 +184,7 @@ static const struct option_row rows[] = {
     MONITORING_OPTION(struct plan, common.monitor),
     {'f', "format", "FORMAT", "--format: leave it out; tasks make records", .kind = OPTION_REFUSED},
     COMMAND_BY_ITSELF("only", "FILE"),
+    TASKS_NO_SUPER,
     TASKS_NAMES_FILES,
     COMMAND_NO_INNER,
     COMMAND_NO_VERSION,

@@ -109,8 +109,8 @@ int id_counting_open(struct id_counting *c, const char *model, const char *live,
 {
     c->name = model;
     c->min = live || !min ? 1 : min;
-    id_store_init(&c->store, cache);
-    if (superword_model_read(&c->model, model, e) || (live && live_pairs_read(&c->live, live, &c->model, e)))
+    if (id_store_init(&c->store, cache, e) || superword_model_read(&c->model, model, e) ||
+        (live && live_pairs_read(&c->live, live, &c->model, e)))
         return -1;
     c->round = (struct superword_round){.words = live ? SUPERWORDS_RUNS : SUPERWORDS_PAIRS,
                                         .width = model_id_bytes(&c->model),

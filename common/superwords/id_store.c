@@ -11,13 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const unsigned char MAGIC[8] = "bpe ids\n";
 
-void id_store_init(struct id_store *s, const char *dir)
+int id_store_init(struct id_store *s, const char *dir, struct err *e)
 {
+    struct stat st;
     *s = (struct id_store){.dir = dir, .fd = -1};
+    return !dir || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+               ? 0
+               : err_set(e, EX_NOINPUT, "--cache=%s: not a directory; make it first", dir);
 }
 
 /* Gives up the piece that is being written. */

@@ -46,8 +46,8 @@ struct id_store {
     struct buf block; /* ids not yet written */
 };
 
-/* dir: an existing directory, or NULL; borrowed until id_store_close. */
-void id_store_init(struct id_store *s, const char *dir);
+/* dir: borrowed until id_store_close, or NULL. -1: EX_NOINPUT: it is no directory. */
+int id_store_init(struct id_store *s, const char *dir, struct err *e);
 void id_store_close(struct id_store *s); /* drops what is not complete; a zeroed one is fine */
 
 /* The key of a piece [begin, end) of a source, with these encoded rules. */

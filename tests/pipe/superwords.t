@@ -243,6 +243,8 @@ bpe-chunk -m first.json a.txt | bpe-count -m first.json --runs=words.live | bpe-
 bpe-merge -v 700 --extend=first.json -q -o got.json words.runs 2>err
 is "$? $(cat err)" "0 bpe-merge: first.json splits text by gpt2, so no token will join words; see bpe-model --superwords" \
     "bpe-merge --extend says if text was split into words"
+fails 66 "bpe-count: --cache=none: not a directory; make it first" bpe-count -m m.json --pairs --cache=none chunks
+fails 64 "bpe tasks: --super: the tasks are those of one step, *" bpe tasks plan -o P --super=300 a.txt
 fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs); they cannot be added up" bpe-sum pairs.sum runs.sum
 fails 65 "bpe-sum: runs2.sum: *(the model differs, or its live pairs); *" bpe-sum runs.sum runs2.sum
 bpe-chunk -m m.json a.txt | bpe-count | bpe-sum >plain.sum
@@ -312,8 +314,6 @@ fails 65 "bpe-count: ids/*: is damaged; remove it, and run the same command agai
 truncate -s 50 "${stored[0]}"
 bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - | cmp - plain
 ok $? "  a file that is too short is made anew"
-bpe-count -m m.json --pairs --cache=nowhere chunks | bpe-sum | words - | cmp - plain
-ok $? "  a directory that does not exist: nothing is stored"
 
 # Many blocks of ids in one piece: stored ids, and text encoded anew, in several rounds.
 text 3 800000 >large.txt
