@@ -245,11 +245,12 @@ static int drop_unused(struct super *s, uint64_t size, char **model, struct err 
 }
 
 /* The number of live pairs with which a round should make all tokens that are missing: some do not merge, because
- * merges of others make them less frequent. */
+ * merges of others make them less frequent. Few take little time, and may not reach below what is left out. */
 static uint64_t enough_pairs(const struct super *s)
 {
-    enum { MORE = 1000 };
-    return s->missing + s->missing / 4 * 3 + MORE;
+    enum { LEAST = 16000, MORE = 1000 };
+    const uint64_t n = s->missing + s->missing / 4 * 3 + MORE;
+    return n > LEAST ? n : LEAST;
 }
 
 /* One of the two steps of round n: makes `to` from the model, and the live pairs if they are not NULL. */
@@ -308,11 +309,37 @@ static void set_missing(struct super *s, uint64_t n_tokens, uint64_t n_super)
                                         : 0;
 }
 
+/* About how many counts of pairs are added up, each without its rare pairs; 0: not known. A worker writes them at the
+ * end, or when its table is full (-S of bpe-count), after a GB of text or more. */
+static uint64_t n_parts(const struct super *s)
+{
+    const struct train *t = s->t;
+    return t->common.via || t->common.parquet || t->fan_out == FAN_OUT_PARALLEL || t->fan_out == FAN_OUT_XARGS
+               ? 0
+               : t->common.jobs + (s->size >> (t->keep ? 29 : 30)); /* 512 MB, as kept, or 1 GB */
+}
+
+/* How often a pair must occur in a part so that it is not left out in the first round. If parts are few, that changes
+ * the floor by little, and leaves out most pairs. */
+static uint64_t first_min(const struct super *s)
+{
+    enum { TEXT = 32 << 20 }; /* bytes of text of a part for each time that a pair may be left out */
+    const uint64_t n = n_parts(s);
+    return n ? 1 + s->size / TEXT / n : 1;
+}
+
+/* The same for the next round, after one with this floor: so that the next floor is about a hundredth higher. */
+static uint64_t next_min(const struct super *s, uint64_t floor)
+{
+    enum { PART = 64 };
+    const uint64_t first = first_min(s), n = n_parts(s);
+    return n && floor / PART / n < first ? 1 + floor / PART / n : first;
+}
+
 /* Looks at the result of round n. *more: whether another one can make more tokens, because the floor ended this one. */
 static int look_at_round(struct super *s, unsigned n, const char *before, const char *model, const char *live,
                          bool *more, struct err *e)
 {
-    enum { FAR = 8, FEW = 4000 };
     struct model was = {0}, m = {0};
     struct live_pairs l = {0};
     const uint64_t least = s->t->merge.min_frequency > 1 ? s->t->merge.min_frequency : 1;
@@ -331,26 +358,13 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
         s->bytes = (double)l.bytes;
     }
     /* What is left out raises the floor, perhaps above all pairs. Otherwise the most frequent pair is merged. */
-    if (!merged || s->missing < FEW || l.round.floor < FAR * s->min * s->t->common.jobs)
-        s->min = 1;
+    s->min = merged ? next_min(s, l.round.floor) : 1;
     if (*more && !merged && exact)
         rc = err_set(e, EX_SOFTWARE, "round %u made no merge, although pairs are left", n);
     model_free(&was);
     model_free(&m);
     live_pairs_free(&l);
     return rc;
-}
-
-/* How often a worker must count a pair so that it is not left out in the first rounds. If workers are few, that changes
- * the floor by little, and leaves out most pairs. */
-static uint64_t first_min(const struct super *s)
-{
-    enum { TEXT = 32 << 20 }; /* bytes of text of a worker for each time that a pair may be left out */
-    const struct train *t = s->t;
-    return t->keep || t->common.via || t->common.parquet || t->fan_out == FAN_OUT_PARALLEL ||
-                   t->fan_out == FAN_OUT_XARGS
-               ? 1
-               : 1 + s->size / TEXT / t->common.jobs;
 }
 
 /* Makes the models of all rounds. *last: the path of the last one; owned by the caller. */
