@@ -103,6 +103,8 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--live is for --super and --boundless");
     self.live = self.merge.live;
     self.merge.live = 0;
+    if (self.merge.sizes && strchr(self.merge.sizes, ',') && (self.super.n || self.boundless))
+        return err_set(e, EX_USAGE, "--%s: give one vocabulary size with -v", self.super.n ? "super" : "boundless");
     if (model_words_init(&self.merge, c, self.chunk_words, e))
         return -1;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;

@@ -61,6 +61,7 @@ struct super {
     struct option_words sum; /* options of bpe-sum for the rounds */
     struct buf stats;        /* --stats: the lines so far */
     double tokens, bytes;    /* of the text, as the model of the first round encodes it */
+    size_t n_first;          /* tokens of that model */
     double ratio;            /* bytes per token of the last round; 0: not known */
     const char *suffix;      /* of the names of models */
 };
@@ -93,7 +94,8 @@ static int check_inputs(const struct super *s, struct err *e)
     struct buf now = {0};
     int rc = resume_put_inputs(&now, s->files, s->n_files, s->t->common.parquet, e);
     if (!rc && !str_equal(buf_str(&now), buf_str(&s->inputs)))
-        rc = err_set(e, EX_DATAERR, "a file changed after the first step had read it; %s",
+        rc = err_set(e, EX_DATAERR, "%s changed after the first step had read it; %s",
+                     s->n_files == 1 ? s->files[0] : "one of the files",
                      s->t->keep ? "remove DIR of --keep, and run the same command again" : "run the command again");
     buf_free(&now);
     return rc;
@@ -284,12 +286,14 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
     return rc ? -1 : status;
 }
 
-/* Reads the statistics of a round: the bytes per token at its end, from its last line. */
+/* Reads the statistics of a round, if they are there: the bytes per token at its end, from its last line. */
 static int read_stats(struct super *s, const char *model, struct err *e)
 {
     struct buf text = {0};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s.stats", model);
+    if (!exists(path) && !s->t->merge.stats) /* it was removed from DIR of --keep */
+        return 0;
     int rc = fd_read_file(path, &text, e) || (s->t->merge.stats && buf_put(&s->stats, text.p, text.len, e)) ||
              buf_put_byte(&text, '\0', e);
     const char *last = rc ? NULL : strrchr((const char *)text.p, '\t');
@@ -356,6 +360,7 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
     if (n == 0) {
         s->tokens = (double)l.tokens;
         s->bytes = (double)l.bytes;
+        s->n_first = model_n_tokens(&was);
     }
     /* What is left out raises the floor, perhaps above all pairs. Otherwise the most frequent pair is merged. */
     s->min = merged ? next_min(s, l.round.floor) : 1;
@@ -432,8 +437,8 @@ static void say_gain(const struct super *s, uint64_t size)
     if (s->ratio > 0 && ratio > 0 && !s->t->super.boundless)
         program_note(s->job->command,
                      "--super=%llu: %.2f bytes per token, and %.2f with superwords: %.1f %% fewer tokens than with the "
-                     "first %llu alone",
-                     (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio), (unsigned long long)size);
+                     "first %zu alone",
+                     (unsigned long long)size, ratio, s->ratio, 100 * (1 - ratio / s->ratio), s->n_first);
 }
 
 /* Writes the lines of all steps to the file of --stats. */
@@ -510,14 +515,17 @@ static int check_init(const struct super *s, struct err *e)
     for (size_t i = 0; i < o->n; i++)
         most = o->at[i] > most ? o->at[i] : most;
     if (!rc && most > n)
-        rc = err_set(e, EX_USAGE, "--super=%llu: %s has only %zu tokens", (unsigned long long)most, init, n);
+        rc = err_set(e, EX_USAGE, "%s%llu: %s has only %zu tokens",
+                     o->boundless ? "-v " : "--super=", (unsigned long long)most, init, n);
+    if (!rc && m.n_super && !o->boundless)
+        rc = err_set(e, EX_USAGE, "--init: %s has superwords already, of whole pretokens", init);
     size_t first;
     bool found = false;
     rc = rc || (most < n && model_cut(&m, most, e)) || convert_to_merges(&m, e) ||
          superwords_find(&m, &first, &found, e);
     if (!rc && found && superword_model_is(&m))
-        rc = err_set(e, EX_USAGE, "--super=%llu: the first so many tokens of %s have superwords already",
-                     (unsigned long long)most, init);
+        rc = err_set(e, EX_USAGE, "--super=%llu: of %s, only the first %zu tokens have no superwords among them",
+                     (unsigned long long)most, init, model_n_tokens(&m) - (m.n_merges - first));
     model_free(&m);
     return rc ? -1 : 0;
 }
@@ -592,7 +600,7 @@ static int open_all(struct super *s, struct err *e)
     const bool piped = watch_reads_input(s->files, s->n_files);
     if (piped && (t->keep || s->n_files > 1))
         return resume_only_regular((char *[]){"-"}, 1, why, e);
-    if (add_words(&s->first, t->merge_words, not_first, e) || (!t->keep && scratch_open(&s->scratch, e)))
+    if (add_words(&s->first, t->merge_words, not_first, e) || (!t->keep && scratch_open(&s->scratch, t->sum.temp, e)))
         return -1;
     s->dir = t->keep ? t->keep : s->scratch.path;
     if ((piped && spool(s, e)) || resume_only_regular(s->files, s->n_files, why, e) ||

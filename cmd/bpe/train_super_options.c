@@ -68,8 +68,6 @@ int train_super_check(struct train *t, struct err *e)
     struct train_super *o = &t->super;
     if (o->n && t->boundless)
         return err_set(e, EX_USAGE, "--super and --boundless cannot be combined");
-    if (m->n_sizes != 1)
-        return err_set(e, EX_USAGE, "--%s: give one vocabulary size with -v", o->n ? "super" : "boundless");
     if (t->boundless) {
         o->boundless = true;
         o->at[o->n++] = m->size[0].n;

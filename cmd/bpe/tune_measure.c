@@ -80,7 +80,7 @@ static int begin(struct measure *m, struct err *e)
     m->job->to_file = true;
     if (m->tune->count)
         return 0;
-    if (scratch_open(&m->scratch, e))
+    if (scratch_open(&m->scratch, NULL, e))
         return -1;
     m->dir = fd_path(m->scratch.path, "shards", e);
     return m->dir ? 0 : -1;

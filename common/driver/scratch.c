@@ -87,10 +87,10 @@ static int start(struct scratch *s, struct err *e)
     return 0;
 }
 
-int scratch_open(struct scratch *s, struct err *e)
+int scratch_open(struct scratch *s, const char *in, struct err *e)
 {
     sigset_t all, before;
-    *s = (struct scratch){.path = fd_path(installed_temporary(), "bpe-XXXXXX", e), .alive = -1};
+    *s = (struct scratch){.path = fd_path(in ? in : installed_temporary(), "bpe-XXXXXX", e), .alive = -1};
     if (!s->path)
         return -1;
     sigfillset(&all);

@@ -11,8 +11,9 @@ struct scratch {
     int alive;  /* for struct job_start `also`: a process that has it open still uses the directory */
 };
 
-/* Creates a directory in TMPDIR; only one may exist at a time. Call it after job_init. -1: EX_CANTCREAT, EX_OSERR. */
-int scratch_open(struct scratch *s, struct err *e);
+/* Creates a directory in `in`, or in TMPDIR if that is NULL; only one may exist at a time. Call it after job_init. -1:
+ * EX_CANTCREAT, EX_OSERR. */
+int scratch_open(struct scratch *s, const char *in, struct err *e);
 
 /* Removes it; all processes that use it must have ended. Zeroed is fine. */
 void scratch_close(struct scratch *s);

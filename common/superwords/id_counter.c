@@ -399,11 +399,29 @@ void id_counter_end(struct id_counter *c, const struct chunk_run *r, const struc
 
 /* ---- The counter ---- */
 
+/* Checks that the chunks end documents at all special tokens of the model: else these would be counted as text. */
+static int check_special(const struct id_counter *c, const struct rules *chunks, struct err *e)
+{
+    const struct model *m = &c->shared->model;
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct str text = {m->special[i].p, m->special[i].len};
+        bool known = !model_finds(&m->special[i], false);
+        for (size_t k = 0; k < chunks->n_special && !known; k++)
+            known = str_equal(text, chunks->special[k].text);
+        if (!known)
+            return err_set(e, EX_DATAERR, "in the chunks, %.*s is text, and in %s a special token; use bpe-chunk -m %s",
+                           (int)(text.len < 60 ? text.len : 60), (const char *)text.p, c->shared->name,
+                           c->shared->name);
+    }
+    return 0;
+}
+
 /* Sets the rules by which text is split: those of the chunks, with the model's pattern. */
 static int set_rules(struct id_counter *c, const struct rules *chunks, struct rules *r, struct err *e)
 {
     const struct model *m = &c->shared->model;
-    if (model_rules_pattern(r, m, model_pattern(m), e) || rules_set_special(r, chunks->special, chunks->n_special, e))
+    if (check_special(c, chunks, e) || model_rules_pattern(r, m, model_pattern(m), e) ||
+        rules_set_special(r, chunks->special, chunks->n_special, e))
         return -1;
     c->whole = !rules_same_pattern(r, chunks);
     return 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const unsigned char MAGIC[8] = "bpe ids\n";
@@ -140,12 +141,23 @@ void id_store_end_read(struct id_store_piece *x)
 
 /* ---- Writing ---- */
 
+/* Whether there is room for ids: a quarter of the disk, or 256 MB, is left to files without which the work fails. */
+static bool has_room(const char *dir)
+{
+    const uint64_t most = (uint64_t)256 << 20;
+    struct statvfs f;
+    if (statvfs(dir, &f))
+        return true;
+    const uint64_t total = (uint64_t)f.f_blocks * f.f_frsize, left = (uint64_t)f.f_bavail * f.f_frsize;
+    return left >= most || left >= total / 4;
+}
+
 void id_store_begin(struct id_store *s, struct id_store_key key, const struct model *m)
 {
     struct err ignored;
     char suffix[60];
     drop(s);
-    if (!s->dir)
+    if (!s->dir || !has_room(s->dir))
         return;
     uint64_t unique;
     random_bytes(&unique, sizeof unique);

@@ -73,7 +73,7 @@ ptrdiff_t id_store_read(struct id_store_piece *x, unsigned char *p, struct bad_l
 void id_store_end_read(struct id_store_piece *x);
 
 /* Begins to write the ids of a piece, by this model; id_store_put appends n ids, id_store_end completes the file. If
- * the disk is full, or cannot be written, the piece is not kept. */
+ * the disk is almost full, or cannot be written, the piece is not kept. */
 void id_store_begin(struct id_store *s, struct id_store_key key, const struct model *m);
 void id_store_put(struct id_store *s, const unsigned char *ids, size_t n);
 void id_store_end(struct id_store *s, uint64_t text, uint64_t skipped, struct str where);

@@ -243,6 +243,12 @@ bpe-chunk -m first.json a.txt | bpe-count -m first.json --runs=words.live | bpe-
 bpe-merge -v 700 --extend=first.json -q -o got.json words.runs 2>err
 is "$? $(cat err)" "0 bpe-merge: first.json splits text by gpt2, so no token will join words; see bpe-model --superwords" \
     "bpe-merge --extend says if text was split into words"
+bpe-model --add-special='<a>' m.json -o more.json
+fails 65 "bpe-count: in the chunks, <a> is text, and in more.json a special token; use bpe-chunk -m more.json" bpe-count -m more.json --pairs chunks
+is "$(bpe-count -m m.json --pairs=1000000 chunks | bpe-sum | bpe-merge --live=3000 >none && bpe-count -m m.json --runs=none chunks | bpe-sum |
+    bpe-merge --extend=m.json -v 700 -o none.json 2>&1)" \
+    "bpe-merge: 500 of 700 tokens, and no pair is as frequent as the live ones must be: count the pairs with a lower MIN, or all" \
+    "a round that leaves out all pairs says what to do"
 fails 66 "bpe-count: --cache=none: not a directory; make it first" bpe-count -m m.json --pairs --cache=none chunks
 fails 64 "bpe tasks: --super: the tasks are those of one step, *" bpe tasks plan -o P --super=300 a.txt
 fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs); they cannot be added up" bpe-sum pairs.sum runs.sum
@@ -280,7 +286,7 @@ fails 64 "bpe train: -f boundless: for superwords of whole pretokens, *" bpe tra
 fails 64 "bpe train: --stats: with --boundless, *" bpe train -v 700 --boundless -f boundless --stats=st a.txt
 fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=500,650 -o 'x-%t' --init=first.json a.txt
 ok "$(find . -name "x-*" | wc -l)" "  and trains nothing before that"
-fails 64 "bpe train: --super=690: the first so many tokens of want.json have superwords already" \
+fails 64 "bpe train: --super=690: of want.json, only the first 501 tokens have no superwords among them" \
     bpe train -v 700 --super=690 --init=want.json a.txt
 bpe train "${super[@]}" --special-last -o last.json a.txt b.txt 2>/dev/null
 is "$(bpe-model --info last.json | sed -n 's/^special: //p')" "699 <|endoftext|>" "--special-last"
@@ -314,6 +320,19 @@ fails 65 "bpe-count: ids/*: is damaged; remove it, and run the same command agai
 truncate -s 50 "${stored[0]}"
 bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - | cmp - plain
 ok $? "  a file that is too short is made anew"
+
+# Temporary files go to -T; if their disk is almost full, the text is encoded anew.
+mkdir -p small
+text 5 4000000 >long.txt
+bpe train -v 4000 --super=2000 -o long.json long.txt 2>/dev/null
+if mount -t tmpfs -o size=2300k none small 2>/dev/null; then
+    TMPDIR=$PWD/none.such bpe train -b 32K -v 4000 --super=2000 -T small -o got.json long.txt 2>err
+    is "$? $(wc -l <err)" "0 1" "-T: the place of temporary files"
+    umount small
+    same got.json long.json "  without room for the ids"
+else
+    skip "-T: the place of temporary files" "cannot mount"
+fi
 
 # Many blocks of ids in one piece: stored ids, and text encoded anew, in several rounds.
 text 3 800000 >large.txt

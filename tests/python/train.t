@@ -112,6 +112,9 @@ with warnings.catch_warnings(record=True) as said:
 lib.ok("superwords=300: " in str(said[0].message), "  and the warning names the parameter", said[0].message)
 error = raised(BpeValueError, train_from_iterator, DOCS, 400, superwords=500)
 lib.ok("superwords=500: must be less than" in str(error), "  and so does an error", error)
+for wrong in (True, "", [300], 300.0, "300,runs", "300,350"):
+    error = raised(BpeValueError, train_from_iterator, DOCS, 400, superwords=wrong)
+    lib.ok(f"superwords={wrong!r}: " in str(error), f"superwords={wrong!r}", error)
 lib.ok(train_from_iterator([""], 257).vocab_size == 257, "an empty document gives the vocabulary of bytes")
 
 # ---- Files ----

@@ -131,10 +131,19 @@ def tokenizer_of(model: bytes) -> Tokenizer:
     return Tokenizer.from_buffer(model)
 
 
+def check_superwords(value: object) -> None:
+    good = value is None or (isinstance(value, (int, str)) and value not in (True, False, ""))
+    if not good:
+        raise BpeValueError(f"superwords={value!r}: must be a number of tokens, as 16000, or a str, as '16000,lines'", 64)
+    if isinstance(value, str) and ("runs" in value or sum(word.strip().isdigit() for word in value.split(",")) > 1):
+        raise BpeValueError(f"superwords={value!r}: one number, with lines or drop; for others, run bpe train", 64)
+
+
 def training_words(
     meter: Meter, pattern: str, regex: Optional[str], special_tokens: Sequence[str], special: str, **others: object
 ) -> Words:
     """The command without its files. others: options of these names."""
+    check_superwords(others.get("super"))
     check_text("pattern", pattern)
     if regex is not None:
         check_text("regex", regex)
