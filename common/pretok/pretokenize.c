@@ -209,6 +209,8 @@ static int set_prefixed(struct pretokenizer *w, struct str first, const unsigned
 {
     struct buf *b = &w->prefixed;
     b->len = 0;
+    w->prefixed_from = p;
+    w->n_prefixed = first.len;
     if (buf_reserve(b, first.len + n + SCAN_PAD, e) || buf_put(b, first.p, first.len, e) || buf_put(b, p, n, e))
         return -1;
     memset(b->p + b->len, 0, SCAN_PAD);
@@ -288,6 +290,8 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     if (buf_reserve(b, n + SCAN_PAD, e))
         return -1;
     b->len = metaspace_replace(b->p, p, n);
+    w->spaced_from = p;
+    w->spaced_in = w->spaced_out = 0;
     memset(b->p + b->len, 0, SCAN_PAD);
     ptrdiff_t used = pretokenize_spaced(w, b->p, b->len, end, where, e);
     if (used < 0)
@@ -295,11 +299,11 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return used < 0 ? -1 : (ptrdiff_t)metaspace_origin(p, (size_t)used);
 }
 
-/* Passes on a copy of s as one pretoken. */
-static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
+/* Passes on the prefix alone as one pretoken, before p. */
+static int pass_prefix(struct pretokenizer *w, const unsigned char *p, struct err *e)
 {
-    const uint32_t end = (uint32_t)s.len;
-    if (set_prefixed(w, (struct str){0}, s.p, s.len, e))
+    const uint32_t end = (uint32_t)w->prefix.len;
+    if (set_prefixed(w, w->prefix, p, 0, e))
         return -1;
     w->inside = true;
     return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
@@ -315,9 +319,8 @@ static ptrdiff_t trace(struct pretokenizer *w, struct made_text *m, size_t at, s
     struct buf *b = &w->traced;
     const unsigned char *p = m->p + m->in;
     b->len = 0;
-    ptrdiff_t used = m == &w->normalized
-                         ? nfc_put(b, p, m->n - m->in, at - m->out, e)
-                         : utf8_clean(b, p, m->n - m->in, w->invalid == INVALID_REPLACE, at - m->out, e);
+    ptrdiff_t used = m->normal ? nfc_put(b, p, m->n - m->in, at - m->out, e)
+                               : utf8_clean(b, p, m->n - m->in, w->invalid == INVALID_REPLACE, at - m->out, e);
     if (used < 0)
         return -1;
     m->in += (size_t)used;
@@ -349,13 +352,18 @@ static ptrdiff_t place_in_window(struct pretokenizer *w, size_t at, struct err *
     return (ptrdiff_t)(w->stretch + w->segment + at);
 }
 
-/* Passes on a special token. end: where it ends in the text that is searched. */
-static int pass_special(struct pretokenizer *w, bool late, const struct special_entry *t, size_t end, struct err *e)
+/* Passes on a special token. begin, end: where it begins and ends in the text that is searched. */
+static int pass_special(struct pretokenizer *w, bool late, const struct special_entry *t, size_t begin, size_t end,
+                        struct err *e)
 {
-    ptrdiff_t after = late && w->sink.special ? place_in_window(w, end, e) : (ptrdiff_t)end;
+    const bool place = late && w->sink.special;
+    ptrdiff_t before = place ? place_in_window(w, begin, e) : (ptrdiff_t)begin;
+    ptrdiff_t after = before >= 0 && place ? place_in_window(w, end, e) : (ptrdiff_t)end;
     w->inside = (late && is_prepended(w->prefix, &w->metaspace)) || t->flags & SPECIAL_INSIDE;
     w->later = true;
-    return after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, t->index, (size_t)after, e)) ? -1 : 0;
+    w->special_begin = before < 0 ? 0 : (size_t)before;
+    return before < 0 || after < 0 || (w->sink.special && w->sink.special(w->sink.ctx, t->index, (size_t)after, e)) ? -1
+                                                                                                                    : 0;
 }
 
 /* Passes on a late token that begins with the prefix, which a normalizer puts before p[0 .. n). Returns how many bytes
@@ -368,7 +376,7 @@ static ptrdiff_t pass_first(struct pretokenizer *w, const unsigned char *p, size
         return -1;
     const struct special_entry *t = special_at(&w->late, w->prefixed.p, w->prefixed.len, more);
     *more = *more && end == TEXT_MORE;
-    return !t || *more ? 0 : pass_special(w, true, t, t->len - prefix, e) ? -1 : (ptrdiff_t)(t->len - prefix);
+    return !t || *more ? 0 : pass_special(w, true, t, 0, t->len - prefix, e) ? -1 : (ptrdiff_t)(t->len - prefix);
 }
 
 typedef ptrdiff_t stretch_fn(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
@@ -406,7 +414,7 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
             w->stretch = at;
         ptrdiff_t used = between(w, p + at, m.begin - at, how, &bad, e);
         if (used >= 0 && hit == SPECIAL_FOUND && (prepended || m.token->flags & SPECIAL_INSIDE) &&
-            wants_prefix(w, p, 0) && pass_alone(w, w->prefix, e))
+            wants_prefix(w, p, 0) && pass_prefix(w, p + m.begin, e))
             used = -1;
         if (used < 0) {
             *where = at + bad;
@@ -419,7 +427,7 @@ static ptrdiff_t split(struct pretokenizer *w, bool late, stretch_fn *between, c
                 *place = (struct special_place){0};
             return (ptrdiff_t)at + used;
         }
-        if (pass_special(w, late, m.token, m.end, e)) {
+        if (pass_special(w, late, m.token, m.begin, m.end, e)) {
             *where = m.begin;
             return -1;
         }
@@ -477,7 +485,7 @@ static ptrdiff_t pretokenize_normalized(struct pretokenizer *w, const unsigned c
     memset(b->p + b->len, 0, SCAN_PAD);
     assert(skip <= b->len);
     w->skip = 0;
-    w->normalized = (struct made_text){.p = p, .n = n, .skip = skip};
+    w->normalized = (struct made_text){.p = p, .n = n, .normal = true, .skip = skip};
     ptrdiff_t used = pretokenize_normal(w, b->p + skip, b->len - skip, end, where, e);
     if (used < 0) {
         ptrdiff_t at = trace(w, &w->normalized, skip + *where, &past, e);
@@ -514,7 +522,7 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
     static const uint32_t one = 1;
     size_t at = 0;
     bool cut;
-    if (utf8_valid_len(p, n, &cut) == 0 && wants_prefix(w, p, n) && pass_alone(w, w->prefix, e)) {
+    if (utf8_valid_len(p, n, &cut) == 0 && wants_prefix(w, p, n) && pass_prefix(w, p, e)) {
         *where = 0;
         return -1;
     }
@@ -569,9 +577,83 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
                                        : pretokenize_cleaned(w, p, n, end, where, e);
 }
 
+/* ---- Where pretokens come from ---- */
+
+static bool lies_in(const struct buf *b, const unsigned char *p)
+{
+    return b->p && (uintptr_t)p >= (uintptr_t)b->p && (uintptr_t)p <= (uintptr_t)(b->p + b->len);
+}
+
+/* Maps a place in made text, whose bytes are in b, to its original. In a part that was replaced as a whole, and that
+ * does not begin with the same bytes: where the part begins or, if is_end, where it ends. */
+static int trace_part(struct pretokenizer *w, struct made_text *m, const struct buf *b, size_t at, bool is_end,
+                      const unsigned char **to, struct err *e)
+{
+    struct made_text rest = *m; /* for ends, because the next place may be before this one */
+    struct made_text *from = is_end ? &rest : m;
+    size_t past, start = at;
+    while (start > from->out && start < b->len && (b->p[start] & 0xC0) == 0x80)
+        start--;
+    ptrdiff_t in = trace(w, from, start, &past, e);
+    past += at - start;
+    if (in < 0)
+        return -1;
+    if (past <= m->n - (size_t)in && memcmp(m->p + in, b->p + at - past, past) == 0)
+        in += (ptrdiff_t)past;
+    else
+        for (size_t next = at; is_end && past && next <= b->len && in >= 0; next++)
+            if (next == b->len || (b->p[next] & 0xC0) != 0x80)
+                in = trace(w, from, next, &past, e);
+    *to = m->p + in;
+    return in < 0 ? -1 : 0;
+}
+
+/* Maps a place in `spaced` to its text, from the last place on. */
+static const unsigned char *spaced_origin(struct pretokenizer *w, size_t at)
+{
+    if (at < w->spaced_out)
+        w->spaced_in = w->spaced_out = 0;
+    w->spaced_in += metaspace_origin(w->spaced_from + w->spaced_in, at - w->spaced_out);
+    w->spaced_out = at;
+    return w->spaced_from + w->spaced_in;
+}
+
+/* The same for any place in text that was passed to the sink, to an offset in the window. */
+static int origin(struct pretokenizer *w, const unsigned char *p, bool is_end, size_t *at, struct err *e)
+{
+    if (lies_in(&w->prefixed, p)) {
+        const size_t i = (size_t)(p - w->prefixed.p);
+        p = w->prefixed_from + (i > w->n_prefixed ? i - w->n_prefixed : 0);
+    }
+    if (lies_in(&w->spaced, p))
+        p = spaced_origin(w, (size_t)(p - w->spaced.p));
+    if (w->normalized.p && lies_in(&w->normal, p) &&
+        trace_part(w, &w->normalized, &w->normal, (size_t)(p - w->normal.p), is_end, &p, e))
+        return -1;
+    if (w->cleaned.p && lies_in(&w->clean, p) &&
+        trace_part(w, &w->cleaned, &w->clean, (size_t)(p - w->clean.p), is_end, &p, e))
+        return -1;
+    *at = (size_t)(p - w->window);
+    return 0;
+}
+
+bool pretokenizer_is_window(const struct pretokenizer *w, const unsigned char *p)
+{
+    return !lies_in(&w->prefixed, p) && !lies_in(&w->spaced, p) && !lies_in(&w->normal, p) && !lies_in(&w->clean, p);
+}
+
+int pretokenizer_origin(struct pretokenizer *w, const unsigned char *p, size_t n, size_t *begin, size_t *end,
+                        struct err *e)
+{
+    return origin(w, p, false, begin, e) || origin(w, p + n, true, end, e) ? -1 : 0;
+}
+
+/* ---- The whole ---- */
+
 ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e)
 {
+    w->window = p;
     ptrdiff_t used = split(w, false, pretokenize_stretch, p, n, end, where, e);
     if (end == TEXT_DOC)
         w->inside = w->later = false;

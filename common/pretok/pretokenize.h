@@ -37,6 +37,7 @@ struct pretoken_sink {
 struct made_text {
     const unsigned char *p; /* the original text; NULL: the text is the original */
     size_t n;
+    bool normal;    /* derived by the normalizer */
     size_t skip;    /* bytes of the derived text that were passed on with the previous window */
     size_t in, out; /* the first `in` bytes of the original became the first `out` bytes */
 };
@@ -60,6 +61,10 @@ struct pretokenizer {
      * between two special tokens. */
     size_t stretch, segment;
     struct made_text cleaned, normalized;
+    /* For pretokenizer_origin: the window, the texts that were copied to `prefixed`, after so many bytes, and to
+     * `spaced`; of the latter, the first bytes that were traced; and where the last special token begins. */
+    const unsigned char *window, *prefixed_from, *spaced_from;
+    size_t n_prefixed, spaced_in, spaced_out, special_begin;
 };
 
 /* The rules' prefix and the strings of special tokens are borrowed until pretokenizer_close; the sink is copied. -1:
@@ -81,5 +86,15 @@ void pretokenizer_begin(struct pretokenizer *w, bool inside, bool later);
  * offset in p, which the message does not have. */
 ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e);
+
+/* Whether p, text that sink.words was just called with, lies in the window itself. */
+bool pretokenizer_is_window(const struct pretokenizer *w, const unsigned char *p);
+
+/* Inside a call of sink.words: the part of the window from which text p[0 .. n), some of the pretokens passed, was
+ * made. It is empty for a prefix. A part that a normalizer or the handling of invalid UTF-8 replaced as a whole counts
+ * as a whole. Ask for the pretokens in order. *begin and *end: offsets in the window. -1: out of memory. Inside a call
+ * of sink.special, `special_begin` is where the special token begins, with the white space that belongs to it. */
+int pretokenizer_origin(struct pretokenizer *w, const unsigned char *p, size_t n, size_t *begin, size_t *end,
+                        struct err *e);
 
 #endif
