@@ -23,7 +23,7 @@ trap 'rm -rf "$results"' EXIT
 # compare SCRIPT [PROGRAM]: runs it on the texts, if it takes any; its output goes into one file, its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
-    if [[ $script =~ ^(regex|step|model|convert|files|manual|shard|added|edit)_peers$ ]]; then
+    if [[ $script =~ ^(regex|step|model|convert|files|manual|shard|added|edit|show)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
@@ -36,7 +36,7 @@ compare() {
 # Each is one process; two run at a time, the longest first.
 scripts=(encode_vocabularies sentencepiece_peers encode_peers edit_peers "learn_peers $BUILD/tests/oracle/learn_fast" added_peers train_peers
     superwords_peers "pretok_peers $BUILD/tests/oracle/pretok" step_peers files_peers nfc_peers regex_peers
-    "model_peers $BUILD/tests/oracle/model_write" convert_peers manual_peers shard_peers)
+    "model_peers $BUILD/tests/oracle/model_write" convert_peers manual_peers shard_peers show_peers)
 for test in "${scripts[@]}"; do
     [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
     read -r script program <<<"$test"

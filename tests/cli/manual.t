@@ -19,7 +19,7 @@ examples() {
         inside
     ' "$1" | python3 -c '
 import re, sys
-names = {"(aq": chr(39), "(dq": chr(34), "(ga": "`", "(ha": "^", "(ti": "~", "e": chr(92), "&": "", "-": "-"}
+names = {"(pc": chr(0xB7), "(aq": chr(39), "(dq": chr(34), "(ga": "`", "(ha": "^", "(ti": "~", "e": chr(92), "&": "", "-": "-"}
 def plain(m):
     return chr(int(m[2], 16)) if m[2] else names[m[1]]
 sys.stdout.write(re.sub(r"\\(\[u([0-9A-F]{4,6})\]|\(..|.)", plain, sys.stdin.read()))'
