@@ -235,7 +235,8 @@ error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
 lib.ok(error and "another tokenizer" in str(error), "another tokenizer is refused", error)
 
 # ---- The same documents after a kill ----
-# A child process makes the documents, waits until there are two shards, because the documents so far are durable then, and kills itself.
+# A child process makes the documents, waits until there are three shards, because the documents so far are durable then (three blocks, if
+# they are shuffled and there are no shards before the end), and kills itself.
 # The next one resumes. It gets other text in place of documents that it must not read again.
 SCENES = {  # the document at which it dies, and options
     "in order": (1100, {"eot": "before"}),
@@ -251,8 +252,8 @@ exec(open({script!r}).read().partition("# ---- Documents in any")[0].replace("pa
 def documents(kill, skipped):
     for i, doc in enumerate(DOCS):
         if i == kill:
-            for _ in range({ticks}):
-                if os.path.exists({directory!r} + "/manifest.json") and lib.read({directory!r} + "/manifest.json").count(b'"first":') > 1:
+            for _ in range(900):
+                if os.path.exists({directory!r} + "/manifest.json") and lib.read({directory!r} + {file!r}).count({what!r}) > 2:
                     break
                 time.sleep(0.1)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -266,9 +267,15 @@ tok.shard(documents({kill}, {skipped}), {directory!r}, tokens=12000, jobs=2, **o
 
 
 def start(directory, options, kill=-1, skipped=0):
-    ticks = 60 if "shuffle" in options else 900
+    file, what = ("/.documents", b"\n") if "shuffle" in options else ("/manifest.json", b'"first":')
     code = CHILD.format(
-        ticks=ticks, script=os.path.abspath(SCRIPT), options=options, directory=directory, kill=kill, skipped=skipped
+        script=os.path.abspath(SCRIPT),
+        options=options,
+        directory=directory,
+        file=file,
+        what=what,
+        kill=kill,
+        skipped=skipped,
     )
     return subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": f"{package.ROOT}:{os.path.dirname(SCRIPT)}"}
