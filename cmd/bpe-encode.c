@@ -124,8 +124,6 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
 static int encode_plain(struct encoding *p, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
-    char hint[FORMAT_GUESS_TEXT];
-    bool hinted = p->json.found;
     struct rules rules = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: cannot encode text and chunks together", input_name(in));
@@ -139,11 +137,10 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
         if (!p->text_run)
             return -1;
     }
-    if (input_probe(in, first, input_forms[how.form], &p->json, e))
-        return -1;
-    if (p->json.found && !hinted)
-        program_note(NAME, "%s", format_guess_text(&p->json, hint));
-    return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
+    return source_options_probe(&how, in, first, &p->json, NAME, e) ||
+                   chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e)
+               ? -1
+               : 0;
 }
 
 static int encode_file(struct encoding *p, const char *path, uint64_t source, struct err *e)

@@ -15,7 +15,6 @@
 #include "bpe/front.h"
 #include "driver/command.h"
 #include "model/model_read.h"
-#include "pretok/pattern.h"
 #include "usage/shared_options.h"
 #include "wire/record.h"
 
@@ -140,10 +139,7 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct describe_options, model)},
     INVALID_OPTION(struct describe_options, source, "is a pretoken"),
     SOURCE_OPTIONS(struct describe_options, source),
-    {'p', "pattern", "NAME", "the pattern, for .tiktoken files without PATH.json beside them",
-     OPTION_TO(TEXT, struct describe_options, pattern), .get_words = pattern_names},
-    {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several",
-     OPTION_TO(TEXTS, struct describe_options, special_token)},
+    MODELS_RULES_OPTIONS(struct describe_options, pattern, special_token),
     {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct describe_options, memory)},
     {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",

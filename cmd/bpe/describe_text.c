@@ -167,15 +167,11 @@ static int begin(struct describe *d, const struct reading *how, struct err *e)
 static int read_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
-    char hint[FORMAT_GUESS_TEXT];
-    bool hinted = d->json.found;
     if (d->sum)
         return err_set(e, EX_USAGE, "%s: cannot describe text and sums together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
-        input_probe(in, first, input_forms[how.form], &d->json, e))
+        source_options_probe(&how, in, first, &d->json, DESCRIBE_NAME, e))
         return -1;
-    if (d->json.found && !hinted)
-        program_note(DESCRIBE_NAME, "%s", format_guess_text(&d->json, hint));
     uint64_t before = d->text;
     if (chunk_reader_text(&d->reader, d->run, in, first, source, e))
         return -1;

@@ -12,7 +12,6 @@
 #include "encode/encode_rules.h"
 #include "input/format_guess.h"
 #include "model/model_read.h"
-#include "pretok/pattern.h"
 #include "usage/encode_usage.h"
 #include "usage/source_options.h"
 #include "wire/record.h"
@@ -61,7 +60,7 @@ struct show {
 
 static struct show self;
 
-/* ---- Models ---- */
+/* ---- Output ---- */
 
 /* Writes the output so far, if it is `enough` bytes. */
 static int write_out(struct show *s, size_t enough, struct err *e)
@@ -83,6 +82,8 @@ static int take_side(void *ctx, const struct token_span *t, struct err *e)
 {
     return show_diff_add(ctx, t, e);
 }
+
+/* ---- Models ---- */
 
 static int open_model(struct show *s, const char *path, struct err *e)
 {
@@ -168,19 +169,16 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 static int read_text(struct show *s, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
-    char hint[FORMAT_GUESS_TEXT];
-    const bool hinted = s->json.found;
     if (source_options_reading(&s->opt.source, &how, e))
         return -1;
     if (s->style.offsets && input_forms[how.form]->decoded)
         return err_set(e, EX_USAGE,
                        "--offsets: strings in JSON have other bytes than the file; extract the text, and show that");
     s->run = s->run ? s->run : chunk_reader_own_run(&s->reader, &s->model[0].rules, &how, e);
-    if (!s->run || input_probe(in, first, input_forms[how.form], &s->json, e))
-        return -1;
-    if (s->json.found && !hinted)
-        program_note(NAME, "%s", format_guess_text(&s->json, hint));
-    return chunk_reader_text(&s->reader, s->run, in, first, source, e) || show_end_line(&s->style, &s->out, e) ? -1 : 0;
+    return !s->run || source_options_probe(&how, in, first, &s->json, NAME, e) ||
+                   chunk_reader_text(&s->reader, s->run, in, first, source, e) || show_end_line(&s->style, &s->out, e)
+               ? -1
+               : 0;
 }
 
 static int show_file(struct show *s, const char *path, uint64_t source, struct err *e)
@@ -306,10 +304,7 @@ static const struct option_row rows[] = {
      OPTION_TO(CHOICE, struct show_options, special), .words = special_words},
     INVALID_OPTION(struct show_options, source, "is a pretoken"),
     SOURCE_OPTIONS(struct show_options, source),
-    {'p', "pattern", "NAME", "the pattern, for .tiktoken files without PATH.json beside them",
-     OPTION_TO(TEXT, struct show_options, pattern), .get_words = pattern_names},
-    {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several",
-     OPTION_TO(TEXTS, struct show_options, special_token)},
+    MODELS_RULES_OPTIONS(struct show_options, pattern, special_token),
     COMMAND_NO_VERSION,
     {0},
 };

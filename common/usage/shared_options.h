@@ -3,6 +3,7 @@
 #define BPE_USAGE_SHARED_OPTIONS_H
 
 #include "base/cli/options.h"
+#include "pretok/pattern.h"
 
 /* -d: the width of ids. */
 enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };
@@ -15,6 +16,11 @@ enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };
 #define DTYPE_OPTION(owner, field) \
     {'d', "dtype", "TYPE", "u16 (default if all ids fit) or u32", \
      OPTION_TO(CHOICE, owner, field), .words = shared_options_dtypes, .first = DTYPE_2_BYTES}
+#define MODELS_RULES_OPTIONS(owner, the_pattern, the_special) \
+    {'p', "pattern", "NAME", "the pattern, for .tiktoken files without PATH.json beside them", \
+     OPTION_TO(TEXT, owner, the_pattern), .get_words = pattern_names}, \
+    {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several", \
+     OPTION_TO(TEXTS, owner, the_special)}
 #define OUTPUT_OPTION(owner, field) \
     {'o', "output", "PATH", "write to PATH (default standard output)", OPTION_TO(OUTPUT, owner, field)}
 /* clang-format on */

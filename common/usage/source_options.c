@@ -1,6 +1,7 @@
 /* source_options.c - see source_options.h. */
 #include "usage/source_options.h"
 
+#include "base/cli/program.h"
 #include "usage/shared_options.h"
 
 #define SOURCE_FORM(ID, ...) FORM_##ID,
@@ -74,6 +75,18 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
                           .field = str_of(o->field ? o->field : ""),
                           .skip_bad_lines = o->skip_bad_lines,
                           .id = str_of(o->id ? o->id : "")};
+    return 0;
+}
+
+int source_options_probe(const struct reading *how, struct input *in, struct buf *first, struct format_guess *guess,
+                         const char *program, struct err *e)
+{
+    char hint[FORMAT_GUESS_TEXT];
+    const bool hinted = guess->found;
+    if (input_probe(in, first, input_forms[how->form], guess, e))
+        return -1;
+    if (guess->found && !hinted)
+        program_note(program, "%s", format_guess_text(guess, hint));
     return 0;
 }
 

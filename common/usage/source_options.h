@@ -10,7 +10,10 @@
 
 #include "base/cli/options.h"
 #include "base/io/file_list.h"
+#include "base/io/input.h"
+#include "base/sys/buf.h"
 #include "base/sys/err.h"
+#include "input/format_guess.h"
 #include "input/reading.h"
 
 #include <stdbool.h>
@@ -61,6 +64,11 @@ bool source_options_word_form(const char *word);
 
 /* Converts the options to a reading; *r borrows from o. -1 with EX_USAGE: they cannot be combined. */
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e);
+
+/* input_probe (input/format_guess.h) of a text that is read as *how. If it is the first that looks like another format,
+ * says so in the name of `program`. */
+int source_options_probe(const struct reading *how, struct input *in, struct buf *first, struct format_guess *guess,
+                         const char *program, struct err *e);
 
 /* The name of an option that was given and affects how sources are read, not only which sources are read; NULL:
  * none. */
