@@ -263,9 +263,7 @@ static int pass_rest(struct passage *p, size_t end, struct err *e)
 {
     if (pass_batch(p, e) || ids_reserve(p->out, end - p->passed + PAD, e))
         return -1;
-    return p->wide       ? pass(p, true, true, end, e)
-           : p->wide_out ? pass(p, false, true, end, e)
-                         : pass(p, false, false, end, e);
+    return pass(p, p->wide, p->wide_out, end, e);
 }
 
 /* Adds a run to the batch; ctx: the passage. */

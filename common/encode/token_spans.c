@@ -59,13 +59,10 @@ void token_spans_close(struct token_spans *s)
 static int add_part(struct token_spans *s, struct span_part p, struct err *e)
 {
     struct span_part *before = s->n_parts ? &s->part[s->n_parts - 1] : NULL;
-    if (before && !before->last && before->same && p.same && before->end == p.begin) {
+    if (before && !before->last && before->same == p.same &&
+        (p.same ? before->end == p.begin : before->begin == p.begin && before->end == p.end)) {
         before->n += p.n;
         before->end = p.end;
-        return 0;
-    }
-    if (before && !before->last && !before->same && !p.same && before->begin == p.begin && before->end == p.end) {
-        before->n += p.n;
         return 0;
     }
     if (array_grow(&s->part, &s->cap_parts, s->n_parts + 1, sizeof *s->part, "the places of tokens", e))
@@ -144,25 +141,25 @@ static size_t unknown_len(const struct token_spans *s, const unsigned char *p, s
 static int pass(struct token_spans *s, struct err *e)
 {
     const struct model *m = s->model;
+    size_t passed = 0; /* bytes of the text */
     if (!s->ids.n)
         return 0;
     for (size_t i = 0; i < s->ids.n; i++) {
-        struct token_span t = {.id = ids_get(s->ids.p + i * ids_width(true), true), .p = s->text.p + s->passed};
-        const size_t left = s->text.len - s->passed;
+        struct token_span t = {.id = ids_get(s->ids.p + i * ids_width(true), true), .p = s->text.p + passed};
+        const size_t left = s->text.len - passed;
         t.n = model_of_characters(m) && !m->unknown.bytes && t.id == m->unknown.id ? unknown_len(s, t.p, left)
               : s->is_byte[t.id]                                                   ? 1
                                                                                    : m->token[t.id].len;
         if (t.n > left || t.n == 0)
             return err_set(e, EX_SOFTWARE, "token %lu is not where it should be in the text", (unsigned long)t.id);
         take_origin(s, t.n, &t);
-        s->passed += t.n;
+        passed += t.n;
         if (s->take(s->ctx, &t, e))
             return -1;
     }
     s->ids.n = 0;
-    memmove(s->text.p, s->text.p + s->passed, s->text.len - s->passed);
-    s->text.len -= s->passed;
-    s->passed = 0;
+    s->text.len -= passed;
+    memmove(s->text.p, s->text.p + passed, s->text.len);
     memmove(s->part, s->part + s->parts_passed, (s->n_parts - s->parts_passed) * sizeof *s->part);
     s->n_parts -= s->parts_passed;
     s->parts_passed = 0;

@@ -20,8 +20,8 @@
 struct token_span {
     uint32_t id;
     bool special;
-    const unsigned char
-        *p; /* the bytes of text that became this token, as they were encoded; borrowed during the call */
+    /* The bytes of text that became this token, as they were encoded; borrowed during the call. */
+    const unsigned char *p;
     size_t n;
     uint64_t begin, end; /* the bytes of the source they were made from: see pretokenizer_origin; with a special token,
                             the white space that belongs to it. Ascending, though a part that was replaced as a whole
@@ -41,7 +41,6 @@ struct token_spans {
     uint64_t offset;        /* set by the caller: the offset in the source of the text that is passed next */
     struct ids ids;         /* wide; tokens not yet passed on */
     struct buf text;        /* what became tokens that are not yet passed on */
-    size_t passed;          /* bytes of it that were */
     struct span_part *part; /* owned: where it comes from */
     size_t n_parts, cap_parts, parts_passed;
 };
