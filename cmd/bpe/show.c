@@ -285,8 +285,8 @@ static int check(void *options, struct err *e)
 }
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};
-static const char *const special_words[] = {"token", "text", NULL};      /* of enum encode_special */
-static const char *const offset_words[] = {"none", "tsv", "json", NULL}; /* of enum show_offsets */
+static const char *const special_words[] = {"token", "text", NULL}; /* of enum encode_special */
+static const char *const offset_words[] = {"tsv", "json", NULL};
 
 static const struct option_row rows[] = {
     {'m', "model", "MODEL", "tokenizer.json or any other model that bpe-encode reads",
@@ -297,7 +297,7 @@ static const struct option_row rows[] = {
     {0, "offsets", "FORM",
      "instead of text, one line for each token: its id, and where its bytes begin and\nend in the input: tsv (default) "
      "or json",
-     OPTION_TO(CHOICE, struct show_options, offsets), .words = offset_words, .if_none = "tsv"},
+     OPTION_TO(CHOICE, struct show_options, offsets), .words = offset_words, .first = OFFSETS_TSV, .if_none = "tsv"},
     {0, "diff", NULL, "compare the tokens of two models: [- those of the first -] {+ of the second +}",
      OPTION_TO(FLAG, struct show_options, diff)},
     {0, "special", "HOW", "special tokens in text are tokens (default) or text",

@@ -195,6 +195,7 @@ lib.write("chunks", lib.must("bpe-chunk", "d"))
 for want, options in (
     ((64, "missing -m MODEL; see --help"), ["d"]), ((64, "give one -m MODEL, or --diff A B"), ["-m", "gpt2", "-m", "nfc", "d"]),
     ((64, "--diff compares two models: bpe show --diff A B [FILE]"), ["--diff", "gpt2"]),
+    ((64, "--offsets xml: must be one of tsv, json"), ["--offsets=xml", "-m", "gpt2", "d"]),
     ((64, "--offsets and --ids cannot be combined"), ["--offsets", "-i", "-m", "gpt2", "d"]),
     ((64, "--offsets and --diff cannot be combined"), ["--offsets", "--diff", "gpt2", "nfc", "d"]),
     ((64, "--offsets: strings in JSON have other bytes than the file; extract the text, and show that"), ["--offsets", "--jsonl", "-m", "gpt2", "d"]),
