@@ -112,57 +112,63 @@ $E -f raw a.chunks | cmp -s - a.bin
 ok $? "-f raw of chunks"
 is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
 
-# turns HOW ARGUMENTS...: runs bpe-encode -f turns with a socket as descriptor 3. Prints what it sends before it has a turn, what it
-# sends after it was given the turns of HOW (none, one, all; nobody: the socket is closed), the size of its output before and after,
-# and its exit status. The ids are in turns.bin.
+# turns HOW BEFORE ARGUMENTS...: runs bpe-encode -f turns with a socket as descriptor 3. Prints what it sends before it has a turn, what it
+# sends after it was given the turns of HOW (one, all; nobody: the socket is closed), the size of its output before and after, and its
+# exit status. BEFORE is what it should send before it has a turn: that is waited for, and what comes in 0.3 s after it is heard as
+# well. The ids are in turns.bin.
 turns() {
     python3 -c '
-import os, socket, subprocess, sys, time
+import os, socket, subprocess, sys
+how, before, *arguments = sys.argv[1:]
 ours, theirs = socket.socketpair()
-command = ["bpe-encode", "-m", "m.json", "-f", "turns", *sys.argv[2:]]
+command = ["bpe-encode", "-m", "m.json", "-f", "turns", *arguments]
 with open("turns.bin", "wb") as out:
     p = subprocess.Popen(command, stdout=out, preexec_fn=lambda: os.dup2(theirs.fileno(), 3), close_fds=False)
 theirs.close()
-said = {"before": b"", "after": b""}
-ours.settimeout(0.3)
-def hear(when):
+def hear(n):
+    said = b""
     try:
-        while part := ours.recv(1000):
-            said[when] += part
+        while True:
+            ours.settimeout(60 if len(said) < n else 0.3)
+            part = ours.recv(1000)
+            if not part:
+                break
+            said += part
     except OSError:
         pass
-hear("before")
+    return said.decode()
+said = hear(len(before))
 held = os.path.getsize("turns.bin")
-if sys.argv[1] == "nobody":
+if how == "nobody":
     ours.close()
-elif sys.argv[1] != "none":
+else:
     try:
-        ours.send(b"t" if sys.argv[1] == "one" else b"t" * 100)
+        ours.send(b"t" if how == "one" else b"t" * 100)
     except OSError:
         pass
-hear("after")
-if sys.argv[1] == "one":
+after = "" if how == "nobody" else hear(1 if how == "one" else 100)
+if how == "one":
     p.kill()
 ours.close()
-print(said["before"].decode(), said["after"].decode(), held, os.path.getsize("turns.bin"), p.wait())' "$@"
+print(said, after, held, os.path.getsize("turns.bin"), p.wait())' "$@"
 }
-is "$(turns all a.chunks)" "eee www 0 $(wc -c <a.bin) 0" "-f turns: each record, also the promise, waits for its turn"
+is "$(turns all eee a.chunks)" "eee www 0 $(wc -c <a.bin) 0" "-f turns: each record, also the promise, waits for its turn"
 same a.bin turns.bin "-f turns: the ids"
-is "$(turns one a.chunks)" "eee w 0 12 -9" "-f turns: writes only the ids whose turn it is"
+is "$(turns one eee a.chunks)" "eee w 0 12 -9" "-f turns: writes only the ids whose turn it is"
 yes 'a' | head -n 200000 >n.txt
 bpe-chunk -m m.json --inline -b 350k n.txt >n.chunks
 $E -f raw n.chunks >n.bin
-is "$(turns all n.chunks)" "eee www 0 800000 0" "-f turns: records of many ids"
+is "$(turns all eee n.chunks)" "eee www 0 800000 0" "-f turns: records of many ids"
 same n.bin turns.bin "-f turns: the same ids"
 printf 'the cat sat<|endoftext|>the\377' >bad.txt
 bpe-chunk -m m.json --inline -b 1 bad.txt >bad.chunks
-is "$(turns all bad.chunks 2>bad.err) $(cat bad.err)" "ef wx 0 12 65 bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" \
+is "$(turns all ef bad.chunks 2>bad.err) $(cat bad.err)" "ef wx 0 12 65 bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" \
     "-f turns: ends at a record that fails"
 cat a.chunks a.tok >bad.chunks
-is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: ends at a record of another type"
-is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text needs one turn, as a record does"
-is "$(turns all empty)" "e w 0 0 0" "-f turns: an empty text"
-is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: cannot get a turn to write ids: descriptor 3 must be a socket of bpe encode" \
+is "$(turns all eeef bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: ends at a record of another type"
+is "$(turns all e a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text needs one turn, as a record does"
+is "$(turns all e empty)" "e w 0 0 0" "-f turns: an empty text"
+is "$(turns nobody eee a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: cannot get a turn to write ids: descriptor 3 must be a socket of bpe encode" \
     "-f turns: the socket is closed"
 fails 75 "bpe-encode: cannot get a turn to write ids*" $E -f turns a.chunks
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f turns -o no.bin a.chunks

@@ -22,7 +22,7 @@ import lib  # noqa: E402
 from lib import TOP  # noqa: E402
 
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # its cache identifies files by name
-NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\", "&": "", "-": "-"}
+NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "(pc": "·", "e": "\\", "&": "", "-": "-"}
 
 
 def blocks(page, section):
