@@ -209,7 +209,9 @@ static int run(void *ctx, struct err *e)
     struct worker *w = ctx;
     if (w->opt.counts)
         return count_lines(w, e);
-    if (counts_ids(w) && id_counting_open(&w->counts, w->opt.rules.model, w->opt.runs, w->opt.cache, w->opt.min, e))
+    const struct id_counting_files ids = {
+        .model = w->opt.rules.model, .live = w->opt.runs, .among = w->opt.among, .cache = w->opt.cache};
+    if (counts_ids(w) && id_counting_open(&w->counts, &ids, w->opt.min, e))
         return -1;
     for (int i = 0; i < w->opt.n_files; i++) {
         if (count_stream(w, w->opt.files[i], e))

@@ -148,7 +148,7 @@ static bool note_pretoken(struct merger *m, const struct pretoken *w, uint64_t m
 static int add_runs(struct merger *m, const struct pretoken *w, size_t n, struct err *e)
 {
     const struct model *base = &m->base;
-    const unsigned width = model_id_bytes(base);
+    const unsigned width = superword_model_width(base);
     for (size_t i = 0; i < n; i++) {
         const size_t n_ids = w[i].len / width;
         m->ids.n = 0;
@@ -400,7 +400,7 @@ static int check_round(struct merger *m, struct err *e)
     const struct str encoded = m->rules.superwords;
     if (!encoded.len || superword_round_get(&r, encoded, e) || r.words != SUPERWORDS_RUNS)
         return not_runs(m, e);
-    if (r.model != superword_model_hash(&m->base))
+    if (r.n_merges != m->base.n_merges || r.model != superword_model_hash(&m->base, m->base.n_merges))
         return err_set(e, EX_DATAERR, "the runs are those of another model than %s", m->opt.init);
     m->floor = r.floor;
     if (!joins(m))
@@ -799,10 +799,9 @@ static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
     if (m->opt.live)
-        return keep_apart(m, m->opt.path, e)
-                   ? -1
-                   : live_choice_make(m->opt.files, (size_t)m->opt.n_files, m->opt.live,
-                                      m->opt.live_pairs ? m->opt.live_pairs : UINT64_MAX, m->opt.path, e);
+        return keep_apart(m, m->opt.path, e) ? -1
+                                             : live_choice_make(m->opt.files, (size_t)m->opt.n_files, m->opt.live,
+                                                                m->opt.live_pairs, m->opt.path, e);
     if (merge_each_output(&m->opt, keep_apart, m, e))
         return -1;
     for (size_t i = 0; i < m->opt.veto.n; i++)

@@ -29,8 +29,8 @@ static const struct {
 };
 
 static const char usage[] =
-    "usage: bpe tasks plan -o DIR [-m MODEL [--pairs|--runs=LIVE]] [--tasks=N] [--parquet[=COLUMN]]\n"
-    "                      [OPTION]... FILE...\n"
+    "usage: bpe tasks plan -o DIR [-m MODEL [--pairs [--among=LIVE]|--runs=LIVE]] [--tasks=N]\n"
+    "                      [--parquet[=COLUMN]] [OPTION]... FILE...\n"
     "       bpe tasks todo [--ranges] DIR\n"
     "       bpe tasks run [-j JOBS] DIR TASK...\n"
     "       bpe tasks train DIR -v N [OPTION]...\n"

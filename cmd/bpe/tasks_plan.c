@@ -14,10 +14,11 @@
 static struct plan {
     struct command_options common;
     const char *dir, *tasks;
-    uint64_t max;     /* 0: not given */
-    bool pairs;       /* --pairs, */
-    uint64_t min;     /* its argument, */
-    const char *runs; /* or --runs: count ids; NULL: no */
+    uint64_t max;      /* 0: not given */
+    bool pairs;        /* --pairs, */
+    uint64_t min;      /* its argument, */
+    const char *among; /* with it: the live pairs of an earlier round; NULL: none */
+    const char *runs;  /* or --runs: count ids; NULL: no */
     struct chunk_options chunk;
     struct encode_options encode;
     char **files;
@@ -43,13 +44,15 @@ static int check_tasks(struct err *e)
 
 static bool counts_ids(void)
 {
-    return self.pairs || self.runs;
+    return self.pairs || self.among || self.runs;
 }
 
 /* Checks the options for counting ids. */
 static int check_ids(struct err *e)
 {
     const char *name = self.pairs ? "--pairs" : "--runs", *word = model_words_first_of_encode(&encode->words);
+    if (self.among && !self.pairs)
+        return err_set(e, EX_USAGE, "--among is for --pairs");
     if (self.pairs && self.runs)
         return err_set(e, EX_USAGE, "--pairs and --runs cannot be combined");
     if (!self.encode.model)
@@ -99,6 +102,7 @@ static int put_words(struct work *w, struct err *e)
     if (counts_ids())
         return model_words_chunk(&w->chunk, &chunk->words, false, e) || option_words_add(&w->worker, e, "bpe-count") ||
                        option_words_add(&w->worker, e, "--model=%s", self.encode.model) ||
+                       (self.among && option_words_add(&w->worker, e, "--among=%s", self.among)) ||
                        (self.runs ? option_words_add(&w->worker, e, "--runs=%s", self.runs)
                                   : option_words_add(&w->worker, e, "--pairs=%llu", (unsigned long long)self.min))
                    ? -1
@@ -178,6 +182,8 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXT, struct plan, tasks)},
     {0, "pairs", "MIN", "with -m MODEL: count pairs of its tokens, for superwords: see bpe-count",
      OPTION_TO(COUNT, struct plan, min), .if_none = "1", OPTION_GIVEN(struct plan, pairs)},
+    {0, "among", "LIVE", "with --pairs: only those that may be frequent; see bpe-count",
+     OPTION_TO(TEXT, struct plan, among)},
     {0, "runs", "LIVE", "with -m MODEL: count runs of its tokens", OPTION_TO(TEXT, struct plan, runs)},
     COMMAND_WEIGHT(struct plan, common),
     COMMAND_PARQUET(struct plan, common),
@@ -193,8 +199,8 @@ static const struct option_row rows[] = {
 
 static const struct command command = {
     .name = "bpe tasks",
-    .usage = "usage: bpe tasks plan -o DIR [-m MODEL [--pairs|--runs=LIVE]] [--tasks=N] [--parquet[=COLUMN]]\n"
-             "                      [OPTION]... FILE...\n"
+    .usage = "usage: bpe tasks plan -o DIR [-m MODEL [--pairs [--among=LIVE]|--runs=LIVE]] [--tasks=N]\n"
+             "                      [--parquet[=COLUMN]] [OPTION]... FILE...\n"
              "Divides the work of bpe train, or with -m MODEL of bpe shard, into numbered tasks in DIR, which all\n"
              "machines share; prints how many there are.\n",
     .options = rows,

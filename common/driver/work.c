@@ -94,7 +94,7 @@ static int each_model_file(const struct work *w, each_file *each, void *ctx, str
         const char *word = w->worker.at[i], *value = strchr(word, '=');
         if (option_word_is(word, "model"))
             rc = each_of_model(value + 1, each, ctx, e);
-        else if (option_word_is(word, "runs"))
+        else if (option_word_is(word, "runs") || option_word_is(word, "among"))
             rc = each(ctx, value + 1, e);
     }
     return rc;
@@ -217,7 +217,7 @@ static int only_options(const struct work *w, const char *file, const struct opt
 static int read_worker(struct work *w, struct err *e)
 {
     static const char *const other[] = {"format", "output", "files-from", "files0-from", NULL};
-    static const char *const of_count[] = {"model", "pairs", "runs", NULL};
+    static const char *const of_count[] = {"model", "pairs", "among", "runs", NULL};
     if (read_words(w, "worker", &w->worker, e))
         return -1;
     const char *program = w->worker.n ? w->worker.at[0] : "";

@@ -58,9 +58,12 @@ ID_PAIRS_INLINE uint64_t id_pairs_mask(const struct id_pairs *s, bool exact, con
                  << i;
     if (!exact)
         return maybe;
-    for (uint64_t left = maybe; left; left &= left - 1) {
-        const size_t i = (size_t)__builtin_ctzll(left);
-        mask |= (uint64_t)id_pairs_have(s, ids_get(ids + i * width, wide), ids_get(ids + (i + 1) * width, wide)) << i;
+    for (uint64_t rest = maybe; rest; rest &= rest - 1) {
+        const size_t i = (size_t)__builtin_ctzll(rest);
+        const uint32_t left = ids_get(ids + i * width, wide), right = ids_get(ids + (i + 1) * width, wide);
+        const struct id_pair slot = s->slot[id_pairs_hash(s, left, right) >> s->shift];
+        const bool first = slot.left == left && slot.right == right; /* rarely, it is not in its first slot */
+        mask |= (uint64_t)(first || id_pairs_have(s, left, right)) << i;
     }
     return mask;
 }

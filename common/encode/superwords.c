@@ -84,22 +84,30 @@ int superwords_find(const struct model *m, size_t *first, bool *found, struct er
     return i == m->n_merges || i < m->n_merges / STAGE_PART ? 0 : superwords_check(m, i, found, e);
 }
 
-int superwords_bridges(const struct model *m, size_t first, struct id_pairs *bridges, struct err *e)
+struct id_pair *superwords_ends(const struct model *m, size_t first, struct err *e)
 {
-    struct id_pair *outer = malloc(m->n_ids * sizeof *outer); /* by id: its first and last id of the first stage */
-    if (!outer || id_pairs_init(bridges, m->n_merges - first, e)) {
-        free(outer);
-        return outer ? -1 : err_mem(e, "the ends of tokens", m->n_ids * sizeof *outer);
+    struct id_pair *ends = malloc((m->n_ids + 1) * sizeof *ends);
+    if (!ends) {
+        err_mem(e, "the ends of tokens", m->n_ids * sizeof *ends);
+        return NULL;
     }
     for (uint32_t id = 0; id < m->n_ids; id++)
-        outer[id] = (struct id_pair){id, id};
+        ends[id] = (struct id_pair){id, id};
     for (size_t i = first; i < m->n_merges; i++) {
         const struct merge *g = &m->merge[i];
-        id_pairs_put(bridges, outer[g->left].right, outer[g->right].left);
-        outer[g->result] = (struct id_pair){outer[g->left].left, outer[g->right].right};
+        ends[g->result] = (struct id_pair){ends[g->left].left, ends[g->right].right};
     }
-    free(outer);
-    return 0;
+    return ends;
+}
+
+int superwords_bridges(const struct model *m, size_t first, struct id_pairs *bridges, struct err *e)
+{
+    struct id_pair *ends = superwords_ends(m, first, e);
+    int rc = ends ? id_pairs_init(bridges, m->n_merges - first, e) : -1;
+    for (size_t i = first; i < m->n_merges && !rc; i++)
+        id_pairs_put(bridges, ends[m->merge[i].left].right, ends[m->merge[i].right].left);
+    free(ends);
+    return rc;
 }
 
 /* ---- Encoding ---- */
@@ -301,6 +309,8 @@ INLINE ptrdiff_t pass_all(struct passage *p, bool wide, struct err *e)
     for (; at + 1 < p->in->n; at += some) {
         some = p->in->n - 1 - at < 64 ? p->in->n - 1 - at : 64;
         uint64_t mask = id_pairs_mask(&s->bridges, false, p->in->p + at * ids_width(wide), some, wide);
+        if (s->ends)
+            mask &= ids_without_ones(p->in->p + at * ids_width(wide), some, wide);
         for (; border < p->borders->n && p->borders->at[border] <= at + some; border++)
             if (p->borders->at[border] > at)
                 mask &= ~((uint64_t)1 << (p->borders->at[border] - 1 - at));

@@ -17,10 +17,15 @@ enum {
 
 /* ---- The model and the live pairs ---- */
 
-static int check_live(const struct id_counting *c, const char *path, struct err *e)
+/* Reads the live pairs of this round. */
+static int read_live(struct id_counting *c, const char *path, struct err *e)
 {
     const struct superword_round *r = &c->live.round;
-    return r->model == c->round.model && r->width == c->round.width
+    if (live_pairs_read(&c->live, path, &c->model, false, e))
+        return -1;
+    c->round.floor = r->floor;
+    c->round.live = r->live;
+    return r->n_merges == c->round.n_merges && r->model == c->round.model
                ? 0
                : err_set(e, EX_DATAERR, "%s: these live pairs were chosen for another model than %s", path, c->name);
 }
@@ -91,34 +96,36 @@ static int set_joined(struct id_counting *c, struct err *e)
 
 static int set_superwords(struct id_counting *c, struct err *e)
 {
+    const size_t n = c->model.n_ids > UINT16_MAX ? c->model.n_ids : UINT16_MAX + 1;
     c->superword = calloc(c->model.n_ids, sizeof *c->superword);
-    if (!c->superword)
-        return err_mem(e, "the vocabulary", c->model.n_ids * sizeof *c->superword);
-    if (c->model.joins)
-        return set_joined(c, e);
+    c->joinable = calloc(n, sizeof *c->joinable);
+    if (!c->superword || !c->joinable)
+        return err_mem(e, "the vocabulary", n * (sizeof *c->superword + sizeof *c->joinable));
+    if (c->model.joins && set_joined(c, e))
+        return -1;
     for (uint32_t id = 0; id < c->model.n_ids; id++) {
         const struct model_token *t = &c->model.token[id];
-        if (t->p && t->len)
+        if (t->p && t->len && !c->model.joins)
             c->superword[id] = superword_of((struct str){t->p, t->len});
+        c->joinable[id] = superword_allowed(c->superword[id]);
     }
     return 0;
 }
 
-int id_counting_open(struct id_counting *c, const char *model, const char *live, const char *cache, uint64_t min,
-                     struct err *e)
+int id_counting_open(struct id_counting *c, const struct id_counting_files *f, uint64_t min, struct err *e)
 {
-    c->name = model;
-    c->min = live || !min ? 1 : min;
-    if (id_store_init(&c->store, cache, e) || superword_model_read(&c->model, model, e) ||
-        (live && live_pairs_read(&c->live, live, &c->model, e)))
+    c->name = f->model;
+    c->min = f->live || !min ? 1 : min;
+    if (id_store_init(&c->store, f->cache, e) || superword_model_read(&c->model, f->model, e))
         return -1;
-    c->round = (struct superword_round){.words = live ? SUPERWORDS_RUNS : SUPERWORDS_PAIRS,
-                                        .width = model_id_bytes(&c->model),
-                                        .model = superword_model_hash(&c->model),
-                                        .floor = c->live.round.floor,
-                                        .live = c->live.round.live};
-    if ((live && check_live(c, live, e)) || set_superwords(c, e))
+    c->round = (struct superword_round){.words = f->live ? SUPERWORDS_RUNS : SUPERWORDS_PAIRS,
+                                        .width = superword_model_width(&c->model),
+                                        .n_merges = c->model.n_merges,
+                                        .model = superword_model_hash(&c->model, c->model.n_merges)};
+    if ((f->live && read_live(c, f->live, e)) ||
+        (f->among && frequent_pairs_read(&c->among, f->among, &c->model, c->name, e)) || set_superwords(c, e))
         return -1;
+    c->round.least = c->among.least;
     return encoder_init_long(&c->encoder, &c->model, c->round.width == 4, true, e);
 }
 
@@ -126,9 +133,11 @@ void id_counting_close(struct id_counting *c)
 {
     encoder_free(&c->encoder);
     live_pairs_free(&c->live);
+    frequent_pairs_free(&c->among);
     id_store_close(&c->store);
     superwords_free(&c->later);
     free(c->superword);
+    free(c->joinable);
     model_free(&c->model);
 }
 
@@ -195,20 +204,47 @@ FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n,
     return begin == SIZE_MAX ? 0 : add_run(c, ids + begin * ids_width(wide), n - begin, wide, e);
 }
 
-/* Adds pairs, but of a row of n equal ids only n / 2. */
-FOR_WIDTH int add_once(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
+/* Which of n <= 64 pairs have two ids that may be joined. */
+FOR_WIDTH uint64_t joinable(const struct id_counting *s, const unsigned char *ids, size_t n, bool wide)
 {
-    const size_t width = ids_width(wide);
-    size_t from = 0, row = 1; /* row: how many equal ids end here */
-    for (size_t i = 1; i < n; i++) {
-        row = id_at(ids, i, wide) == id_at(ids, i - 1, wide) ? row + 1 : 1;
-        if (row % 2 == 0 || row == 1)
-            continue;
-        if (pair_counts_add(&c->pairs, ids + from * width, i - from, e)) /* not the pair of i - 1 and i */
-            return -1;
-        from = i;
+    uint64_t found = 0;
+    bool left = id_at(ids, 0, wide) < s->model.n_ids && s->joinable[id_at(ids, 0, wide)];
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = id_at(ids, i + 1, wide);
+        const bool right = (!wide || id != UINT32_MAX) && s->joinable[id];
+        found |= (uint64_t)(left && right) << i;
+        left = right;
     }
-    return pair_counts_add(&c->pairs, ids + from * width, n - from, e);
+    return found;
+}
+
+/* Which of n <= 64 pairs to count so that a row of k equal ids has k / 2: not the second pair of a row, the fourth and
+ * so on. *row: how many equal ids end with the first pair's first id, at first 1. */
+FOR_WIDTH uint64_t without_overlaps(const unsigned char *ids, size_t n, size_t *row, bool wide)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < n; i++) {
+        *row = id_at(ids, i, wide) == id_at(ids, i + 1, wide) ? *row + 1 : 1;
+        mask |= (uint64_t)(*row == 1 || *row % 2 == 0) << i;
+    }
+    return mask;
+}
+
+FOR_WIDTH int add_pairs(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
+{
+    const struct id_counting *s = c->shared;
+    size_t row = 1;
+    for (size_t at = 0, some; at + 1 < n; at += some, ids += some * ids_width(wide)) {
+        some = n - 1 - at < 64 ? n - 1 - at : 64;
+        uint64_t mask = joinable(s, ids, some, wide);
+        if (s->model.joins)
+            mask &= without_overlaps(ids, some, &row, wide);
+        if (s->among.least)
+            mask &= frequent_pairs_mask(&s->among, ids, some, wide);
+        if (pair_counts_add(&c->pairs, ids, mask, e))
+            return -1;
+    }
+    return 0;
 }
 
 FOR_WIDTH int count_all(struct id_counter *c, const unsigned char *ids, size_t n, bool wide, struct err *e)
@@ -217,9 +253,7 @@ FOR_WIDTH int count_all(struct id_counter *c, const unsigned char *ids, size_t n
     for (size_t i = 0; i < n; i++)
         if (!wide || id_at(ids, i, wide) != end) /* n_ids has room for all narrow ids */
             c->n_ids[id_at(ids, i, wide)]++;
-    return c->shared->round.words == SUPERWORDS_RUNS ? add_runs(c, ids, n, wide, e)
-           : c->shared->model.joins                  ? add_once(c, ids, n, wide, e)
-                                                     : pair_counts_add(&c->pairs, ids, n, e);
+    return c->shared->round.words == SUPERWORDS_RUNS ? add_runs(c, ids, n, wide, e) : add_pairs(c, ids, n, wide, e);
 }
 
 /* Counts and stores the complete pretokens of the stream: those before its last end. The rest stays. */
@@ -284,58 +318,26 @@ static int special(void *ctx, size_t token, size_t end, struct err *e)
 
 /* ---- Stored ids ---- */
 
-/* Moves n ids with their ends to c->read, and the ends to borders, for which there must be room. */
-FOR_WIDTH void take_read(struct id_counter *c, const unsigned char *from, size_t n, bool wide)
-{
-    const uint32_t end = wide ? UINT32_MAX : UINT16_MAX;
-    size_t *borders = c->read_borders.at, n_borders = c->read_borders.n, to = c->read.n;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t id = id_at(from, i, wide);
-        ids_set(&c->read, wide, to, id);
-        borders[n_borders] = to;
-        to += id != end;
-        n_borders += id == end;
-    }
-    c->read.n = to;
-    c->read_borders.n = n_borders;
-}
-
-/* Passes on the ids that were read, with the later merges, except the last ones if they may still be merged. */
-static int merge_read(struct id_counter *c, struct err *e)
-{
-    return superwords_encode(&c->shared->later, &c->read, &c->read_borders, &c->ids, &c->borders, e) || count_ids(c, e)
-               ? -1
-               : 0;
-}
-
 static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_old, struct bad_lines *skipped,
                       struct err *e)
 {
-    const bool wide = c->ids.wide;
-    struct ids *s = &c->stream;
-    const size_t width = ids_width(wide), max = ID_STORE_BLOCK / width;
-    ptrdiff_t n;
-    for (;;) {
-        if (ids_reserve(s, max, e) || ids_reserve(&c->read, max, e) ||
-            array_grow(&c->read_borders.at, &c->read_borders.cap, c->read_borders.n + max + 1, sizeof(size_t),
-                       "the ends of pretokens", e) ||
-            (n = id_store_read(x, s->p + s->n * width, skipped, e)) < 0)
-            return -1;
-        if (!n)
-            return 0;
-        if (!is_old) {
-            s->n += (size_t)n;
-            if (count_stream(c, e))
-                return -1;
-            continue;
+    struct ids *s = is_old ? &c->read : &c->stream; /* what is read */
+    const size_t width = ids_width(s->wide), max = ID_STORE_BLOCK / width;
+    struct id_borders border = {0};
+    ptrdiff_t n = 1;
+    int rc = 0;
+    while (n && !rc) {
+        if (ids_reserve(s, max, e) || (n = id_store_read(x, s->p + s->n * width, skipped, e)) < 0)
+            break;
+        s->n += (size_t)n;
+        if (is_old) { /* nothing is merged across the end of the file, where a pretoken ends */
+            rc = (n || !s->n ? 0 : id_borders_put(&border, s->n, e)) ||
+                 superwords_encode(&c->shared->later, s, &border, &c->stream, NULL, e);
         }
-        if (wide)
-            take_read(c, s->p + s->n * width, (size_t)n, true);
-        else
-            take_read(c, s->p + s->n * width, (size_t)n, false);
-        if (merge_read(c, e))
-            return -1;
+        rc = rc || count_stream(c, e);
     }
+    id_borders_free(&border);
+    return n < 0 || rc ? -1 : 0;
 }
 
 /* Prepares for ids of a model with only the merges before this rank. 1: ready; 0: impossible; -1: out of memory. */
@@ -349,6 +351,7 @@ static int set_later(struct id_counting *s, uint64_t first, struct err *e)
     if (superwords_check(&s->model, first, &good, e) ||
         (good && superwords_init(&s->later, &s->model, first, wide, wide, e)))
         return -1;
+    s->later.ends = true;
     s->later_first = first;
     return good;
 }
@@ -470,7 +473,6 @@ void id_counter_close(struct id_counter *c)
     ids_free(&c->read);
     ids_free(&c->stream);
     id_borders_free(&c->borders);
-    id_borders_free(&c->read_borders);
     free(c->n_ids);
     free(c->waiting);
     free(c->ends);

@@ -70,8 +70,8 @@ static char *path_of(const struct id_store *s, struct id_store_key key, const ch
 static bool suits(const struct id_store_head *h, struct id_store_key key, const struct model *m)
 {
     return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key.at[0] == key.at[0] && h->key.at[1] == key.at[1] &&
-           h->width == model_id_bytes(m) && h->n_merges <= m->n_merges &&
-           h->model == superword_model_hash_first(m, h->n_merges);
+           h->width == superword_model_width(m) && h->n_merges <= m->n_merges &&
+           h->model == superword_model_hash(m, h->n_merges);
 }
 
 int id_store_find(const struct id_store *s, struct id_store_key key, const struct model *m, struct id_store_piece *x,
@@ -165,9 +165,9 @@ void id_store_begin(struct id_store *s, struct id_store_key key, const struct mo
     s->made = path_of(s, key, suffix, &ignored);
     s->fd = s->made ? open(s->made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     s->head = (struct id_store_head){.key = key,
-                                     .width = model_id_bytes(m),
+                                     .width = superword_model_width(m),
                                      .n_merges = m->n_merges,
-                                     .model = superword_model_hash_first(m, m->n_merges)};
+                                     .model = superword_model_hash(m, m->n_merges)};
     memcpy(s->head.magic, MAGIC, sizeof MAGIC);
     if (s->fd >= 0 && lseek(s->fd, sizeof s->head, SEEK_SET) < 0)
         drop(s);

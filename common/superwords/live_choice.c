@@ -30,7 +30,8 @@ struct live_choice {
     uint64_t budget, enough;
     struct counted_pair *pair; /* owned; single ids, and pairs that may be live, in the order of the sum */
     size_t n, cap, max;        /* when there are `max`, pairs that cannot be live are removed */
-    uint64_t floor;            /* pairs with a lower count are not live; 0: not known yet */
+    uint64_t floor;            /* pairs with a lower count are not live, */
+    uint64_t least;            /* or not in the file: <= floor. 0: not known yet */
     uint64_t slack;            /* the sum may lack so many of each pair */
     struct sum_reader sum;
     struct batch batch;
@@ -42,9 +43,8 @@ static int greater_first(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* The lowest count with which the counts of all pairs that reach it are within the budget, or the highest with enough
- * pairs; at least the greatest. */
-static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget, uint64_t enough)
+/* The lowest count with which the counts of all pairs that reach it are within the budget; at least the greatest. */
+static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget)
 {
     uint64_t sum = 0, floor = n ? count[0] : 1;
     for (size_t i = 0, end; i < n; i = end) {
@@ -54,13 +54,11 @@ static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget, u
         if (sum > budget)
             return floor;
         floor = count[i];
-        if (end >= enough)
-            return floor;
     }
     return n && floor == count[n - 1] ? 1 : floor;
 }
 
-/* Sets the floor for the pairs so far, which later ones can only raise, and removes those below it. */
+/* Sets both floors for the pairs so far, which later ones can only raise, and removes those below the lower one. */
 static int remove_low(struct live_choice *c, struct err *e)
 {
     uint64_t *count = malloc((c->n + 1) * sizeof *count);
@@ -72,11 +70,14 @@ static int remove_low(struct live_choice *c, struct err *e)
             count[n++] = c->pair[i].count;
     if (n)
         qsort(count, n, sizeof *count, greater_first);
-    const uint64_t floor = lowest_floor(count, n, c->budget, c->enough);
+    const uint64_t floor = lowest_floor(count, n, c->budget);
+    const uint64_t least = !c->enough ? floor : c->enough <= n ? count[c->enough - 1] : 1;
+    c->least = least > c->least ? least : c->least;
     c->floor = floor > c->floor ? floor : c->floor;
+    c->floor = c->floor > c->least ? c->floor : c->least;
     free(count);
     for (size_t i = 0; i < c->n; i++)
-        if (is_single(&c->pair[i]) || c->pair[i].count >= c->floor)
+        if (is_single(&c->pair[i]) || c->pair[i].count >= c->least)
             c->pair[kept++] = c->pair[i];
     c->n = kept;
     return 0;
@@ -94,7 +95,7 @@ static int add(void *ctx, const struct pretoken *w, size_t n, struct err *e)
             c->slack += w[i].count;
             continue;
         }
-        if (w[i].count < c->floor && !single)
+        if (w[i].count < c->least && !single)
             continue;
         if (w[i].len != 4 && w[i].len != 8 && !single)
             return err_set(e, EX_DATAERR, "not a sum of pairs; count with bpe-count --pairs");
@@ -114,12 +115,16 @@ static int write_pairs(struct live_choice *c, const struct superword_round *roun
                        const char *name, struct err *e)
 {
     const struct coverage *v = &c->sum.ledger.coverage;
+    unsigned char slack[8] = {0};
     struct buf value = {0}, encoded = {0}, runs = {0};
     uint64_t n_runs;
     batch_begin(&c->batch, RECORD_WORDS, fd, name, coverage_only_run(v));
     c->batch.denominator = sum_reader_denominator(&c->sum);
     int rc = superword_round_put(&value, round, e);
     rules->superwords = buf_str(&value);
+    memset(slack, 0xFF, round->width);
+    if (c->slack && !rc)
+        rc = batch_pretoken(&c->batch, &(struct pretoken){slack, round->width + 1, c->slack}, e);
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = batch_pretoken(&c->batch, &(struct pretoken){c->pair[i].id, c->pair[i].len, c->pair[i].count}, e);
     rc = rc || rules_put(&encoded, rules, e) || coverage_put_runs(v, &runs, &n_runs, e) ||
@@ -154,6 +159,18 @@ static int get_round(struct superword_round *round, const struct rules *rules, s
     return 0;
 }
 
+/* Pairs that are not in the sum may have been left out by each process, or by all. */
+static void set_floors(const struct live_choice *c, struct superword_round *round)
+{
+    const uint64_t all = round->least;
+    if (__builtin_add_overflow(c->floor, c->slack, &round->floor))
+        round->floor = UINT64_MAX;
+    if (__builtin_add_overflow(c->least, c->slack, &round->least))
+        round->least = UINT64_MAX;
+    round->floor = round->floor > all ? round->floor : all;
+    round->least = round->least > all ? round->least : all;
+}
+
 int live_choice_make(char *const *files, size_t n, uint64_t budget, uint64_t enough, const char *path, struct err *e)
 {
     struct live_choice c = {.budget = budget, .enough = enough, .max = FIRST_MAX};
@@ -161,8 +178,8 @@ int live_choice_make(char *const *files, size_t n, uint64_t budget, uint64_t eno
     struct rules rules = {0};
     sum_reader_init(&c.sum, add, &c);
     int rc = sum_reader_read(&c.sum, files, n, false, &rules, e) || get_round(&round, &rules, e) || remove_low(&c, e);
-    if (!rc && __builtin_add_overflow(c.floor, c.slack, &round.floor))
-        round.floor = UINT64_MAX;
+    if (!rc)
+        set_floors(&c, &round);
     rc = rc || write_to(&c, &round, &rules, path, e);
     rules_free(&rules);
     sum_reader_free(&c.sum);

@@ -9,9 +9,9 @@
 
 /* Reads a sum of pairs from n files, chooses the live pairs, and writes them as a sum to path (NULL: standard output),
  * with the single ids. Pairs are live that reach the lowest count with which all their counts together are within the
- * budget (> 0), or a higher one with which there are at least `enough` (> 0); if no count does that, those with the
- * greatest count. -1: an error of sum_reader_read; EX_DATAERR: not
- * a sum of pairs; EX_CANTCREAT, EX_IOERR, or out of memory. */
+ * budget (> 0); if no count does that, those with the greatest count. If `enough` > 0, there are so many pairs in the
+ * file, or a few more with the count of the last; fewer or more may be live, but none that is not in the file.
+ * -1: an error of sum_reader_read; EX_DATAERR: not a sum of pairs; EX_CANTCREAT, EX_IOERR, or out of memory. */
 int live_choice_make(char *const *files, size_t n, uint64_t budget, uint64_t enough, const char *path, struct err *e);
 
 #endif

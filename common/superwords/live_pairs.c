@@ -8,20 +8,29 @@
 
 #include <stdlib.h>
 
+struct counted_pair {
+    struct id_pair pair;
+    uint64_t count, hash;
+};
+
 /* The pairs as they are read. */
 struct reading_pairs {
-    struct id_pair *pair; /* owned */
+    struct counted_pair *pair; /* owned */
     size_t n, cap;
     uint64_t width;            /* of the first pair's ids; 0: none yet */
     const struct model *model; /* borrowed; NULL: none */
     uint64_t tokens, bytes;
-    uint64_t hash; /* sum of the pairs' hashes, so that their order does not matter */
+    uint64_t slack; /* each pair may have occurred so often in addition */
 };
 
 /* Adds the tokens of a single id, and their bytes. */
 static void add_single(struct reading_pairs *r, const struct pretoken *w)
 {
     const uint32_t id = ids_get(w->p, w->len == 5);
+    if (id == (w->len == 5 ? UINT32_MAX : UINT16_MAX)) {
+        r->slack = w->count;
+        return;
+    }
     r->tokens += w->count;
     if (r->model && id < r->model->n_ids)
         r->bytes += w->count * r->model->token[id].len;
@@ -40,22 +49,32 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
         r->width = r->width ? r->width : w[i].len / 2;
         if (w[i].len != 2 * r->width || (r->width != 2 && r->width != 4))
             return err_set(e, EX_DATAERR, "not a list of live pairs; make one with bpe-merge --live");
-        r->hash += hash_bytes(w[i].p, w[i].len, w[i].count);
-        r->pair[r->n++] = (struct id_pair){ids_get(w[i].p, r->width == 4), ids_get(w[i].p + r->width, r->width == 4)};
+        r->pair[r->n++] =
+            (struct counted_pair){.pair = {ids_get(w[i].p, r->width == 4), ids_get(w[i].p + r->width, r->width == 4)},
+                                  .count = w[i].count,
+                                  .hash = hash_bytes(w[i].p, w[i].len, w[i].count)};
     }
     return 0;
 }
 
-static int make_set(struct live_pairs *l, const struct reading_pairs *r, struct err *e)
+/* Puts the live pairs into the set, or all of them; and sets the hash of the live ones, in which order does not matter.
+ */
+static int make_set(struct live_pairs *l, const struct reading_pairs *r, bool all, struct err *e)
 {
+    const uint64_t floor = l->round.floor > r->slack ? l->round.floor - r->slack : 0;
     if (id_pairs_init(&l->pairs, r->n, e))
         return -1;
-    for (size_t i = 0; i < r->n; i++)
-        id_pairs_put(&l->pairs, r->pair[i].left, r->pair[i].right);
+    l->round.live = l->round.floor * 0x9E3779B97F4A7C15u;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct counted_pair *p = &r->pair[i];
+        if (all || p->count >= floor)
+            id_pairs_put(&l->pairs, p->pair.left, p->pair.right);
+        l->round.live += p->count >= floor ? p->hash : 0;
+    }
     return 0;
 }
 
-int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, struct err *e)
+int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, bool all, struct err *e)
 {
     struct reading_pairs r = {.model = m};
     struct sum_reader sum;
@@ -68,10 +87,9 @@ int live_pairs_read(struct live_pairs *l, const char *path, const struct model *
                 l->round.words != SUPERWORDS_LIVE || (r.n && r.width != l->round.width)))
         rc = err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "not a list of live pairs; make one with bpe-merge --live");
     if (!rc)
-        rc = make_set(l, &r, e);
+        rc = make_set(l, &r, all, e);
     l->tokens = r.tokens;
     l->bytes = r.bytes;
-    l->round.live = r.hash + l->round.floor * 0x9E3779B97F4A7C15u;
     rules_free(&rules);
     sum_reader_free(&sum);
     free(r.pair);

@@ -12,6 +12,9 @@
  * count is at most that of the pair of the start, and if that is below the floor, the pair is not merged while the most
  * frequent one reaches the floor. A cut there changes nothing.
  *
+ * The bound holds from any earlier round, too: if the pair (last of X, first of Y), of the tokens of the earlier round,
+ * was less frequent than some number, so is (X, Y). So a round need not count it, if its floor is no lower.
+ *
  * A pair whose token may not be made (superword_limits.h; below: of an id without a letter) is never live: a longer
  * token across it may not be made either.
  *
@@ -31,6 +34,7 @@
 #include "model/model.h"
 #include "wire/superword_round.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct live_pairs {
@@ -39,9 +43,9 @@ struct live_pairs {
     struct superword_round round; /* of the file that it was read from; live: the hash of the pairs */
 };
 
-/* Reads the file that bpe-merge --live wrote. m: the model, to determine `bytes`; may be NULL. -1: the file cannot be
- * read; EX_DATAERR: it is something else; or out of memory. */
-int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, struct err *e);
+/* Reads the file that bpe-merge --live wrote: the live pairs, or all. m: the model, to determine `bytes`; may be NULL.
+ * -1: the file cannot be read; EX_DATAERR: it is something else; or out of memory. */
+int live_pairs_read(struct live_pairs *l, const char *path, const struct model *m, bool all, struct err *e);
 void live_pairs_free(struct live_pairs *l); /* a zeroed one is fine */
 
 #endif

@@ -11,7 +11,7 @@
 
 enum {
     FIRST_BITS = 12,
-    AHEAD = 64, /* pairs whose slots are prefetched before the first is read */
+    MOST = 64, /* pairs that are added together */
 };
 
 #define CARRIED ((uint64_t)1 << 31)
@@ -83,14 +83,6 @@ FOR_WIDTH uint64_t key_at(const unsigned char *ids, size_t i, bool wide)
                 : ids_get(ids + i * width, false) << 16 | ids_get(ids + (i + 1) * width, false);
 }
 
-/* Whether an id of the pair is all ones. */
-FOR_WIDTH bool separates(uint64_t key, bool wide)
-{
-    const unsigned bits = wide ? 32 : 16;
-    const uint64_t ones = wide ? UINT32_MAX : UINT16_MAX;
-    return (key & ones) == ones || key >> bits == ones;
-}
-
 static inline size_t slot_of(const struct pair_counts *t, uint64_t key)
 {
     const uint64_t mixed = (key ^ key >> 29) * t->odd;
@@ -160,40 +152,37 @@ __attribute__((noinline)) static int grow(struct pair_counts *t, struct err *e)
     return 0;
 }
 
-FOR_WIDTH int add(struct pair_counts *t, const unsigned char *ids, size_t n, bool wide, struct err *e)
+FOR_WIDTH int add(struct pair_counts *t, const unsigned char *ids, uint64_t mask, bool wide, struct err *e)
 {
-    size_t slot[AHEAD];
-    for (size_t at = 0, some; at + 1 < n; at += some) {
-        some = n - 1 - at < AHEAD ? n - 1 - at : AHEAD;
-        if ((t->n + AHEAD) * 8 > n_slots(t->shift) * 5 && grow(t, e))
-            return -1;
-        for (size_t i = 0; i < some; i++) {
-            slot[i] = slot_of(t, key_at(ids, at + i, wide));
-            __builtin_prefetch(wide ? (void *)&t->wide_slot[slot[i]] : (void *)&t->narrow_slot[slot[i]], 1);
-        }
-        for (size_t i = 0; i < some; i++) {
-            const uint64_t key = key_at(ids, at + i, wide);
-            if (separates(key, wide))
-                continue;
-            uint64_t *s = wide ? NULL : &t->narrow_slot[slot[i]];
-            if (!wide && *s >> 32 == key && *s) {
-                if (__builtin_expect((uint32_t)*s == UINT32_MAX, 0) && carry(t, s, e))
-                    return -1;
-                ++*s;
-            } else {
-                const int new = put(t, slot[i], key, 1, wide, e);
-                if (new < 0)
-                    return -1;
-                t->n += (size_t) new;
-            }
+    size_t slot[MOST];
+    if ((t->n + MOST) * 8 > n_slots(t->shift) * 5 && grow(t, e))
+        return -1;
+    for (uint64_t left = mask; left; left &= left - 1) {
+        const size_t i = (size_t)__builtin_ctzll(left);
+        slot[i] = slot_of(t, key_at(ids, i, wide));
+        __builtin_prefetch(wide ? (void *)&t->wide_slot[slot[i]] : (void *)&t->narrow_slot[slot[i]], 1);
+    }
+    for (uint64_t left = mask; left; left &= left - 1) {
+        const size_t i = (size_t)__builtin_ctzll(left);
+        const uint64_t key = key_at(ids, i, wide);
+        uint64_t *s = wide ? NULL : &t->narrow_slot[slot[i]];
+        if (!wide && *s >> 32 == key && *s) {
+            if (__builtin_expect((uint32_t)*s == UINT32_MAX, 0) && carry(t, s, e))
+                return -1;
+            ++*s;
+        } else {
+            const int new = put(t, slot[i], key, 1, wide, e);
+            if (new < 0)
+                return -1;
+            t->n += (size_t) new;
         }
     }
     return 0;
 }
 
-int pair_counts_add(struct pair_counts *t, const unsigned char *ids, size_t n, struct err *e)
+int pair_counts_add(struct pair_counts *t, const unsigned char *ids, uint64_t mask, struct err *e)
 {
-    return t->wide ? add(t, ids, n, true, e) : add(t, ids, n, false, e);
+    return t->wide ? add(t, ids, mask, true, e) : add(t, ids, mask, false, e);
 }
 
 bool pair_counts_next(const struct pair_counts *t, size_t *pos, struct counted_ids *pair)

@@ -37,8 +37,8 @@ void pair_counts_free(struct pair_counts *t); /* a zeroed one is fine */
 /* Empties the table and frees its memory. -1: out of memory. */
 int pair_counts_clear(struct pair_counts *t, struct err *e);
 
-/* Counts the n - 1 pairs of n adjacent ids, except those with an id of all ones, which separates. -1: out of memory. */
-int pair_counts_add(struct pair_counts *t, const unsigned char *ids, size_t n, struct err *e);
+/* Counts pairs of adjacent ids: for each bit i of the mask, that of ids[i] and ids[i + 1]. -1: out of memory. */
+int pair_counts_add(struct pair_counts *t, const unsigned char *ids, uint64_t mask, struct err *e);
 
 size_t pair_counts_bytes(const struct pair_counts *t); /* memory in use */
 

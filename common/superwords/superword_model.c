@@ -90,14 +90,19 @@ static uint64_t hash_pattern(const struct model *m, uint64_t hash)
     return hash_bytes(m->split, m->split ? m->n_regex : 0, hash);
 }
 
-uint64_t superword_model_hash(const struct model *m)
-{
-    return hash_pattern(m, model_fingerprint(m));
-}
-
-uint64_t superword_model_hash_first(const struct model *m, size_t n_merges)
+uint64_t superword_model_hash(const struct model *m, size_t n_merges)
 {
     const size_t n_words = m->n_merges - m->n_super;
-    const uint64_t hash = hash_bytes(m->byte_id, sizeof m->byte_id, m->joins ? n_words : 0);
+    uint32_t id[256];
+    memcpy(id, m->byte_id, sizeof id);
+    for (size_t b = 0; b < 256 && m->joins && !model_is_unsplit(m); b++) /* these do not occur, and their ids change */
+        if (id[b] != MODEL_NO_ID && model_token_never(&m->token[id[b]]))
+            id[b] = MODEL_NO_ID;
+    const uint64_t hash = hash_bytes(id, sizeof id, m->joins ? n_words : 0);
     return hash_pattern(m, hash_bytes(m->merge, n_merges * sizeof *m->merge, hash));
+}
+
+unsigned superword_model_width(const struct model *m)
+{
+    return m->n_ids <= UINT16_MAX ? 2 : 4;
 }

@@ -29,10 +29,11 @@ int superword_model_make(struct model *m, enum superword_kind kind, struct err *
 /* Whether text is split by superbpe or superbpe-lines. */
 bool superword_model_is(const struct model *m);
 
-/* A hash of all that determines which ids text has, apart from special tokens: the tokens, the merges, the pattern. */
-uint64_t superword_model_hash(const struct model *m);
+/* A hash of all that determines which ids text has, by the first merges alone, apart from special tokens: the ids of
+ * bytes, these merges, the pattern. */
+uint64_t superword_model_hash(const struct model *m, size_t n_merges);
 
-/* The same for a model of bytes with only its first merges: the ids of bytes, these merges, the pattern. */
-uint64_t superword_model_hash_first(const struct model *m, size_t n_merges);
+/* Bytes of an id where the largest number is none, but separates: 2 or 4. */
+unsigned superword_model_width(const struct model *m);
 
 #endif

@@ -12,8 +12,8 @@ static void init(void *options)
 /* Checks that standard input, which is the chunks, is not also a file. */
 static int check_files(const struct count_options *o, struct err *e)
 {
-    const char *file[] = {o->rules.model, o->runs};
-    for (int i = 0; i < 2; i++)
+    const char *file[] = {o->rules.model, o->runs, o->among};
+    for (int i = 0; i < 3; i++)
         if (file[i] && shared_options_stdin(file[i], o->files, o->n_files, "the chunks", e))
             return -1;
     return 0;
@@ -27,6 +27,8 @@ static int check(void *options, struct err *e)
     others.model = NULL;
     if (o->cache && !ids)
         return err_set(e, EX_USAGE, "--cache is for --pairs and --runs");
+    if (o->among && !o->pairs)
+        return err_set(e, EX_USAGE, "--among is for --pairs");
     if (o->pairs && o->runs)
         return err_set(e, EX_USAGE, "--pairs and --runs cannot be combined");
     if (ids && o->counts)
@@ -71,8 +73,12 @@ static const struct option_row rows[] = {
      "single ones, without pairs that occur fewer than MIN times (default 1)\n"
      "in a batch; see bpe-superwords(7)",
      OPTION_TO(COUNT, struct count_options, min), .if_none = "1", OPTION_GIVEN(struct count_options, pairs)},
+    {0, "among", "LIVE",
+     "with --pairs: only those that lie on a pair in LIVE, which bpe-merge\n"
+     "--live wrote in an earlier round",
+     OPTION_TO(TEXT, struct count_options, among)},
     {0, "runs", "LIVE",
-     "the same, but count runs of tokens between pairs that are not in the\n"
+     "the same as --pairs, but count runs of tokens between pairs that are not in the\n"
      "file LIVE, from bpe-merge --live",
      OPTION_TO(TEXT, struct count_options, runs)},
     {0, "cache", "DIR", "with these: keep the tokens of the text in files in DIR for the next round",
@@ -85,7 +91,8 @@ const struct usage count_usage = {
     .synopsis = "[-S SIZE] [FILE...]\n"
                 "bpe-count --counts[=first|last] [--raw] [-p NAME | -e REGEX] [-m MODEL]\n"
                 "[-s TOKEN]... [--no-special] [--normalize=none|nfc] [-S SIZE] [FILE...]\n"
-                "bpe-count -m MODEL --pairs[=MIN]|--runs=LIVE [--cache=DIR] [-S SIZE] [FILE...]",
+                "bpe-count -m MODEL --pairs[=MIN] [--among=LIVE]|--runs=LIVE [--cache=DIR]\n"
+                "[-S SIZE] [FILE...]",
     .about = "Counts the pretokens of chunks (from bpe-chunk); counts go to standard output, for bpe-sum.",
     .options = rows,
     USAGE_FILES(struct count_options, files, n_files),

@@ -13,6 +13,7 @@ struct count_options {
     bool pairs;                 /* --pairs, or */
     uint64_t min;               /* its argument */
     const char *runs;           /* --runs: the live pairs; NULL: neither */
+    const char *among;          /* with `pairs`: the file of live pairs of an earlier round; or NULL */
     const char *cache;          /* the same: where ids are kept; NULL: nowhere */
     struct rules_options rules; /* only with `counts`; only the model with pairs and runs */
     char **files;

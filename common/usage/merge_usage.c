@@ -320,7 +320,8 @@ static const struct option_row rows[] = {
      "learn nothing: FILEs are sums from bpe-count --pairs; write the most\n"
      "frequent pairs, up to a total count of N, for bpe-count --runs",
      OPTION_TO(COUNT, struct merge_options, live), .check = check_budget},
-    {0, "live-pairs", "K", "with --live: K pairs are enough", OPTION_TO(COUNT, struct merge_options, live_pairs)},
+    {0, "live-pairs", "K", "with --live: write K pairs, for bpe-count --among; no others are live",
+     OPTION_TO(COUNT, struct merge_options, live_pairs)},
     {0, "parity", NULL,
      "FILEs are the sums of several languages: at each step the one whose\n"
      "text has the most tokens chooses the pair",

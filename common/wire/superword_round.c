@@ -8,8 +8,9 @@ const char *const superword_words_names[SUPERWORDS_N] = {"pairs", "runs", "live"
 
 int superword_round_put(struct buf *out, const struct superword_round *r, struct err *e)
 {
-    return put_varint(out, r->words, e) || put_varint(out, r->width, e) || put_varint(out, r->model, e) ||
-                   put_varint(out, r->floor, e) || put_varint(out, r->live, e)
+    return put_varint(out, r->words, e) || put_varint(out, r->width, e) || put_varint(out, r->n_merges, e) ||
+                   put_varint(out, r->model, e) || put_varint(out, r->floor, e) || put_varint(out, r->least, e) ||
+                   put_varint(out, r->live, e)
                ? -1
                : 0;
 }
@@ -19,9 +20,13 @@ int superword_round_get(struct superword_round *r, struct str encoded, struct er
     struct cursor c = cursor_over(encoded.p, encoded.len);
     r->words = (enum superword_words)get_choice(&c, SUPERWORDS_N - 1);
     r->width = get_varint(&c);
+    r->n_merges = get_varint(&c);
     r->model = get_varint(&c);
     r->floor = get_varint(&c);
+    r->least = get_varint(&c);
     r->live = get_varint(&c);
     const bool width = r->width == 2 || r->width == 4, floor = !r->floor == (r->words == SUPERWORDS_PAIRS);
-    return c.bad || cursor_left(&c) || !width || !floor ? payload_damaged(e, "rules") : 0;
+    const bool least =
+        r->words == SUPERWORDS_LIVE ? r->least > 0 && r->least <= r->floor : !r->least || r->words == SUPERWORDS_PAIRS;
+    return c.bad || cursor_left(&c) || !width || !floor || !least ? payload_damaged(e, "rules") : 0;
 }

@@ -20,15 +20,17 @@
 enum superword_words {
     SUPERWORDS_PAIRS, /* pairs of adjacent tokens, and single tokens */
     SUPERWORDS_RUNS,  /* runs of tokens between pairs that are not live, and single tokens */
-    SUPERWORDS_LIVE,  /* the live pairs, and single tokens, with their counts */
+    SUPERWORDS_LIVE,  /* the most frequent pairs, first of all the live ones, and single tokens, with their counts */
     SUPERWORDS_N,
 };
 
 struct superword_round {
     enum superword_words words;
-    uint64_t width; /* 2 or 4 */
-    uint64_t model; /* superword_model_hash */
-    uint64_t floor; /* of runs and of live pairs: all pairs that may occur as often are live, > 0; else 0 */
+    uint64_t width;    /* 2 or 4 */
+    uint64_t n_merges; /* of the model, */
+    uint64_t model;    /* and its superword_model_hash */
+    uint64_t floor;    /* of runs and of live pairs: all pairs that may occur as often are live, > 0; else 0 */
+    uint64_t least; /* of pairs and of live pairs: all that may occur as often are there; of live pairs, > 0; else 0 */
     uint64_t live;  /* of runs: the hash of the live pairs; else 0 */
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """superwords.t - bpe train --super learns the merges of a slow, obvious trainer (superwords_slow.py), from random texts and first stages, in
-as many rounds as a random budget makes: documents and lines, with unused merges and without them; and superwords of whole pretokens, also in
-competition with words.
+as many rounds as a random budget makes: documents and lines, with unused merges and without them; also by hand, with pairs left out; and
+superwords of whole pretokens, also in competition with words.
 
     SEED     random seed (printed); TEXTS: number of texts of each kind (12)
 """
@@ -34,6 +34,30 @@ def random_text(size):
     return "".join(text)
 
 
+def shell(line):
+    lib.must("bash", "-c", f"set -o pipefail; {line}")
+
+
+def by_hand(first, size, lines, frequency):
+    """The rounds by hand, each with a random budget, where some pairs are left out of the counts or of the live pairs."""
+    lib.must("bpe-model", "-v", str(first), f"--superwords={'lines' if lines else 'documents'}", "first.json", "-o", "model")
+    shell("bpe-chunk -m model text > chunks")
+    among, least = "", RNG.randint(1, 3)
+    for _ in range(300):
+        enough = RNG.choice(["", f"--live-pairs={RNG.choice([1, 5, 20, 100])}"])
+        shell(f"bpe-count -m model --pairs={least} {among} chunks | bpe-sum | bpe-merge --live={RNG.choice([1, 10, 100, 1000])} {enough} -o live")
+        shell("bpe-count -m model --runs=live chunks | bpe-sum > runs")
+        code, _, err = lib.run(["bpe-merge", "--extend=model", "-v", str(size), f"--min-frequency={frequency}", "-o", "next", "runs"])
+        os.rename("next", "model")
+        if code or "for more" not in err and "no pair is as frequent" not in err:
+            break
+        stuck = "no pair is as frequent" in err
+        os.rename("live", "earlier")
+        among, least = ("", 1) if stuck else (RNG.choice(["", "--among=earlier", "--among=earlier"]), RNG.randint(1, 3))
+    lib.must("bpe-model", "--superwords", "model", "-o", "got.json")
+    return code, err
+
+
 def one_text(number):
     text = random_text(RNG.randint(50, 4000)).encode()
     lib.write("text", text)
@@ -42,7 +66,11 @@ def one_text(number):
     lines, drop = RNG.random() < 0.5, RNG.random() < 0.3
     frequency = RNG.choice([1, 1, 2, 3])
     lib.must("bpe", "train", "-v", str(first), "-p", pattern, "-o", "first.json", "first.txt")
-    model = json.loads(lib.read("first.json"))["model"]
+    whole = json.loads(lib.read("first.json"))
+    model = whole["model"]
+    if RNG.random() < 0.3:  # the largest id of two bytes, which separates pretokens
+        model["vocab"][max(model["vocab"], key=model["vocab"].get)] = 65535
+        lib.write("first.json", json.dumps(whole).encode())
     inherited = [tuple(lib.unspell(t) for t in pair) for pair in model["merges"]]
     first = 257 + len(inherited)
     words = Counter(w for p in slow.pretokens_of(slow.documents_of(text, lines), slow.STAGE2) for w in p)
@@ -51,8 +79,9 @@ def one_text(number):
     budget = RNG.choice([1, 10, 100, 1000, 100000])
     command = ["bpe", "train", "-v", str(first + new), option, "--init=first.json", "-o", "got.json", "text", f"--live={budget}",
                f"--min-frequency={frequency}", "-j", str(RNG.randint(1, 3))]
-    code, _, err = lib.run(command)
-    name = f"text {number}: {' '.join(command)} ({pattern}, {len(text)} bytes, {len(skipped)} unused)"
+    hand = not drop and RNG.random() < 0.4
+    code, err = by_hand(first, first + new, lines, frequency) if hand else lib.run(command)[::2]
+    name = f"text {number}{', by hand' * hand}: {' '.join(command)} ({pattern}, {len(text)} bytes, {len(skipped)} unused)"
     if not lib.ok(code == 0, name, err):
         return
     got = [tuple(lib.unspell(t) for t in pair) for pair in json.loads(lib.read("got.json"))["model"]["merges"]]

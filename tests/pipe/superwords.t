@@ -73,16 +73,18 @@ command -v parallel >/dev/null && same_model "by hand, with GNU parallel" by_han
 
 as_tasks() {
     bpe-model -v 500 --superwords first.json -o T.json
-    local task
+    local task among=()
     for _ in 1 2 3 4 5 6 7 8 9; do
         rm -rf P R
-        bpe tasks plan -o P -m T.json --pairs --tasks=3 a.txt b.txt.gz >/dev/null
+        bpe tasks plan -o P -m T.json --pairs "${among[@]}" --tasks=3 a.txt b.txt.gz >/dev/null
         for task in $(bpe tasks todo P | shuffle); do bpe tasks run P "$task" || return; done
-        bpe tasks train P --live=5000 -o T.live || return
+        bpe tasks train P --live=5000 --live-pairs=2000 -o T.live || return
         bpe tasks plan -o R -m T.json --runs=T.live a.txt b.txt.gz >/dev/null
         for task in $(bpe tasks todo R) 0; do bpe tasks run R "$task" || return; done
         bpe tasks train R --extend=T.json -v 700 -o next.json 2>note || return
         mv next.json T.json
+        mv T.live E.live
+        among=(--among=E.live)
         [ -s note ] || break
     done
     cat T.json
@@ -233,8 +235,12 @@ n_pairs() {
 }
 bpe-merge --live=1G --live-pairs=5 pairs.sum >few
 ok $(($(n_pairs few) < 5 || $(n_pairs few) > 20)) "--live-pairs: enough, and equally frequent ones ($(n_pairs few))"
-bpe-merge --live=1 --live-pairs=1000 pairs.sum >one
-ok $(($(n_pairs one) > 5)) "  within the budget ($(n_pairs one))"
+bpe-merge --live=1 pairs.sum >one
+bpe-merge --live=1 --live-pairs=1000 pairs.sum >other
+ok $(($(n_pairs one) > 5 || $(n_pairs other) < 1000)) "  more than are live ($(n_pairs one), $(n_pairs other))"
+bpe-count -m m.json --runs=one chunks | bpe-sum | words - >one.runs
+bpe-count -m m.json --runs=other chunks | bpe-sum | words - | cmp - one.runs
+ok $? "  the same live ones"
 bpe-count -m m.json --runs=live chunks | bpe-sum >runs.sum
 bpe-count -m m.json --runs=live2 chunks | bpe-sum >runs2.sum
 bpe-chunk a.txt | bpe-count | bpe-sum >words.sum
@@ -265,6 +271,7 @@ fails 65 "bpe-merge: not a sum of pairs; *" bpe-merge --live=10 live
 fails 75 "bpe-merge: *not been through bpe-sum*" bpe-merge --live=10 pairs
 fails 65 "bpe-count: *these live pairs were chosen for another model *" bpe-count -m want.json --runs=live chunks
 fails 65 "bpe-count: *not a list of live pairs; *" bpe-count -m m.json --runs=words.sum chunks
+fails 65 "bpe-count: *these pairs are not those of an earlier round of m.json" bpe-count -m m.json --pairs --among=words.live chunks
 fails 65 "bpe-count: *not a list of live pairs; *" bpe-count -m m.json --runs=pairs.sum chunks
 cat a.txt a.txt a.txt >long.txt
 bpe-chunk --inline -b 16K long.txt >cut-inside
@@ -294,6 +301,7 @@ fails 64 "bpe train: --super: give one vocabulary size *" bpe train -v 700,800 -
 fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=650 --init=first.json a.txt
 fails 64 "bpe-count: --pairs: missing -m MODEL, *" bpe-count --pairs chunks
 fails 64 "bpe-count: --pairs and --runs cannot be combined" bpe-count -m m.json --pairs --runs=live chunks
+fails 64 "bpe-count: --among is for --pairs" bpe-count -m m.json --runs=live --among=live chunks
 fails 64 "bpe-count: --cache is for --pairs and --runs" bpe-count --cache=. chunks
 fails 64 "bpe-count: -p is for --counts; *" bpe-count -m m.json -p gpt2 --pairs chunks
 fails 64 "bpe-merge: --live chooses pairs *" bpe-merge -v 600 --live=10 pairs.sum
