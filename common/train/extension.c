@@ -248,10 +248,12 @@ int extension_merge(struct extension *x, uint32_t left, uint32_t right, uint32_t
     *result = find_token(x, p, len);
     if (*result != MODEL_NO_ID && x->joins)
         return not_new(x, *result, e);
-    if (*result != MODEL_NO_ID)
+    if (*result != MODEL_NO_ID) {
+        x->encoded = false;
         return add_merge(x, (struct merge){left, right, *result}, e) ? -1 : EXTENSION_ADDED;
+    }
     int reserved = is_reserved(x, p, len, e);
-    int reached = reserved ? 0 : x->joins ? 1 : is_reached(x, p, len, left, right, e);
+    int reached = reserved ? 0 : x->joins || x->encoded ? 1 : is_reached(x, p, len, left, right, e);
     if (reserved < 0 || reached < 0)
         return -1;
     if (!reached)

@@ -468,6 +468,7 @@ int trainer_extend(struct trainer *l, const struct model *base, enum train_exten
     if (extension_init(&l->extension, base, e))
         return -1;
     l->extension.joins = by == TRAIN_JOINS;
+    l->extension.encoded = by == TRAIN_SUPERWORDS;
     return 0;
 }
 
