@@ -141,15 +141,15 @@ def super_second(t, name):
 
 
 def super_learn(t, name):
-    """The last step of training on superwords, with as many live pairs as bpe train asks for."""
+    """The learner of superwords, in all rounds of bpe train together."""
     def make():
-        shell("""
-            bpe train -v 16000 -o "$1" "$2" && bpe-model --superwords "$1" -o "$1.0"
-            bpe-chunk -m "$1.0" "$2" | bpe-count -m "$1.0" --pairs | bpe-sum | bpe-merge --live=1G --live-pairs=29000 -o "$1.live"
-            bpe-chunk -m "$1.0" "$2" | bpe-count -m "$1.0" --runs="$1.live" | bpe-sum > "$1.sum" """, t.tmp("learn"), *t.input(name))
+        run(*TRAIN, "--super=16000", "--keep", t.tmp("learn"), "-o", t.tmp("model"), *t.input(name))
         return t.tmp("learn")
-    made = t.fact("learn", make)
-    return run("bpe-merge", "--extend", made + ".0", "-v", "32000", "-q", "-o", t.tmp("model"), made + ".sum")
+    return shell("""
+        for model in "$1"/16000-?.json; do
+            sum=${model%.json}-runs/sum
+            [ ! -e "$sum" ] || bpe-merge --extend="$model" -v 32000 -q -o "$2" "$sum"
+        done""", t.fact("learn", make), t.tmp("model"))
 
 
 def super_held_out(t, name):
