@@ -402,6 +402,8 @@ static int check_round(struct merger *m, struct err *e)
         return not_runs(m, e);
     if (r.n_merges != m->base.n_merges || r.model != superword_model_hash(&m->base, m->base.n_merges))
         return err_set(e, EX_DATAERR, "the runs are those of another model than %s", m->opt.init);
+    if (!m->opt.partial && superword_round_check_text(&r, m->sum.ledger.coverage.text, e))
+        return -1;
     m->floor = r.floor;
     if (!joins(m))
         say_words(m);

@@ -366,9 +366,12 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
     }
     /* What is left out raises the floor, perhaps above all pairs. Otherwise the most frequent pair is merged. */
     s->min = merged ? next_min(s, l.round.floor) : 1;
+    bool among = merged && l.round.floor > l.round.least;
+    if (!rc && among)
+        rc = superwords_check(&m, was.n_merges, &among, e); /* for frequent_pairs */
     free(s->among);
-    s->among = merged && l.round.floor > l.round.least ? strdup(live) : NULL;
-    if (merged && l.round.floor > l.round.least && !s->among)
+    s->among = among ? strdup(live) : NULL;
+    if (!rc && among && !s->among)
         rc = err_mem(e, "a file name", strlen(live));
     if (*more && !merged && exact)
         rc = err_set(e, EX_SOFTWARE, "round %u made no merge, although pairs are left", n);

@@ -57,8 +57,8 @@ int superwords_find(const struct model *m, size_t *first, bool *found, struct er
 /* Whether the merges from rank `first` on may be a second stage (conditions 1 to 3). -1: out of memory. */
 int superwords_check(const struct model *m, size_t first, bool *good, struct err *e);
 
-/* By id: the first and the last of the ids that a token consists of before the merges from rank `first` on. Owned by
- * the caller. NULL: out of memory. */
+/* By id: the first and the last of the ids that a token consists of before the merges from rank `first` on, for
+ * which superwords_check must hold. Owned by the caller. NULL: out of memory. */
 struct id_pair *superwords_ends(const struct model *m, size_t first, struct err *e);
 
 /* Puts the bridges of the merges from rank `first` on into a new set. -1: out of memory. */

@@ -103,5 +103,6 @@ const char *rules_difference(const struct rules *a, const struct rules *b)
         return "the flags of special tokens differ";
     if (!a->superwords.len != !b->superwords.len)
         return "only one of them has the ids of a model";
-    return str_equal(a->superwords, b->superwords) ? NULL : "the model differs, or its live pairs";
+    return str_equal(a->superwords, b->superwords) ? NULL
+                                                   : "the model differs, or its live pairs, or the file of --among";
 }

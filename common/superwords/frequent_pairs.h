@@ -9,21 +9,22 @@
 #include "base/sys/err.h"
 #include "encode/ids.h"
 #include "model/model.h"
+#include "wire/superword_round.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct frequent_pairs {
-    uint64_t least;         /* pairs that are not in the set occur less often; 0: no set */
-    uint64_t *filter;       /* owned; 2^(32 - shift) bits, by the sum of a left and a right hash: */
-    uint32_t *left, *right; /* owned; by id: of the last id that it had in the earlier round, and of the first */
+    struct superword_round round; /* of the file; least: pairs that are not in the set occur less often; 0: no set */
+    uint64_t *filter;             /* owned; 2^(32 - shift) bits, by the sum of a left and a right hash: */
+    uint32_t *left, *right;       /* owned; by id: of the last id that it had in the earlier round, and of the first */
     unsigned shift;
 };
 
 /* Reads the file that bpe-merge --live wrote in an earlier round: for a model with only the first merges of m. name: of
- * m, for messages. -1: the file cannot be read; EX_DATAERR: it is something else; or out of memory. Free it in any
- * case. */
+ * m, for messages. -1: the file cannot be read; EX_DATAERR: it is something else, or the model made one of its tokens
+ * in a second way after that round; or out of memory. Free it in any case. */
 int frequent_pairs_read(struct frequent_pairs *f, const char *path, const struct model *m, const char *name,
                         struct err *e);
 void frequent_pairs_free(struct frequent_pairs *f); /* a zeroed one is fine */

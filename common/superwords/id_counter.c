@@ -25,6 +25,7 @@ static int read_live(struct id_counting *c, const char *path, struct err *e)
         return -1;
     c->round.floor = r->floor;
     c->round.live = r->live;
+    c->round.text = r->text;
     return r->n_merges == c->round.n_merges && r->model == c->round.model
                ? 0
                : err_set(e, EX_DATAERR, "%s: these live pairs were chosen for another model than %s", path, c->name);
@@ -125,7 +126,11 @@ int id_counting_open(struct id_counting *c, const struct id_counting_files *f, u
     if ((f->live && read_live(c, f->live, e)) ||
         (f->among && frequent_pairs_read(&c->among, f->among, &c->model, c->name, e)) || set_superwords(c, e))
         return -1;
-    c->round.least = c->among.least;
+    if (f->among) {
+        c->round.least = c->among.round.least;
+        c->round.live = c->among.round.live;
+        c->round.text = c->among.round.text;
+    }
     return encoder_init_long(&c->encoder, &c->model, c->round.width == 4, true, e);
 }
 
@@ -239,7 +244,7 @@ FOR_WIDTH int add_pairs(struct id_counter *c, const unsigned char *ids, size_t n
         uint64_t mask = joinable(s, ids, some, wide);
         if (s->model.joins)
             mask &= without_overlaps(ids, some, &row, wide);
-        if (s->among.least)
+        if (s->among.round.least)
             mask &= frequent_pairs_mask(&s->among, ids, some, wide);
         if (pair_counts_add(&c->pairs, ids, mask, e))
             return -1;

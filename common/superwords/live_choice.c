@@ -28,8 +28,8 @@ static bool is_single(const struct counted_pair *p)
 
 struct live_choice {
     uint64_t budget, enough;
-    struct counted_pair *pair; /* owned; single ids, and pairs that may be live, in the order of the sum */
-    size_t n, cap, max;        /* when there are `max`, pairs that cannot be live are removed */
+    struct counted_pair *pair; /* owned; single ids, and pairs that may be in the file, in the order of the sum */
+    size_t n, cap, max;        /* when there are `max`, pairs that cannot be there are removed */
     uint64_t floor;            /* pairs with a lower count are not live, */
     uint64_t least;            /* or not in the file: <= floor. 0: not known yet */
     uint64_t slack;            /* the sum may lack so many of each pair */
@@ -151,11 +151,19 @@ static int write_to(struct live_choice *c, const struct superword_round *round, 
     return outfile_commit(&o, 1, e);
 }
 
-static int get_round(struct superword_round *round, const struct rules *rules, struct err *e)
+static int get_round(const struct live_choice *c, struct superword_round *round, const struct rules *rules,
+                     struct err *e)
 {
+    const uint64_t text = c->sum.ledger.coverage.text;
+    if (!rules->superwords.len && !c->n && !text)
+        return err_set(e, EX_DATAERR, "the text is empty");
     if (!rules->superwords.len || superword_round_get(round, rules->superwords, e) || round->words != SUPERWORDS_PAIRS)
         return err_set(e, EX_DATAERR, "not a sum of pairs; count with bpe-count --pairs");
+    if (superword_round_check_text(round, text, e))
+        return -1;
     round->words = SUPERWORDS_LIVE;
+    round->live = 0;
+    round->text = text;
     return 0;
 }
 
@@ -177,7 +185,8 @@ int live_choice_make(char *const *files, size_t n, uint64_t budget, uint64_t eno
     struct superword_round round;
     struct rules rules = {0};
     sum_reader_init(&c.sum, add, &c);
-    int rc = sum_reader_read(&c.sum, files, n, false, &rules, e) || get_round(&round, &rules, e) || remove_low(&c, e);
+    int rc =
+        sum_reader_read(&c.sum, files, n, false, &rules, e) || get_round(&c, &round, &rules, e) || remove_low(&c, e);
     if (!rc)
         set_floors(&c, &round);
     rc = rc || write_to(&c, &round, &rules, path, e);

@@ -57,19 +57,19 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
     return 0;
 }
 
-/* Puts the live pairs into the set, or all of them; and sets the hash of the live ones, in which order does not matter.
- */
+/* Puts the live pairs into the set, or all of them; and sets their hash, in which order does not matter. */
 static int make_set(struct live_pairs *l, const struct reading_pairs *r, bool all, struct err *e)
 {
     const uint64_t floor = l->round.floor > r->slack ? l->round.floor - r->slack : 0;
     if (id_pairs_init(&l->pairs, r->n, e))
         return -1;
-    l->round.live = l->round.floor * 0x9E3779B97F4A7C15u;
+    l->round.live = (all ? l->round.least : l->round.floor) * 0x9E3779B97F4A7C15u;
     for (size_t i = 0; i < r->n; i++) {
         const struct counted_pair *p = &r->pair[i];
-        if (all || p->count >= floor)
-            id_pairs_put(&l->pairs, p->pair.left, p->pair.right);
-        l->round.live += p->count >= floor ? p->hash : 0;
+        if (!all && p->count < floor)
+            continue;
+        id_pairs_put(&l->pairs, p->pair.left, p->pair.right);
+        l->round.live += p->hash;
     }
     return 0;
 }

@@ -40,7 +40,7 @@
 struct live_pairs {
     struct id_pairs pairs;
     uint64_t tokens, bytes;       /* of the text, modulo 2^64 */
-    struct superword_round round; /* of the file that it was read from; live: the hash of the pairs */
+    struct superword_round round; /* of the file that it was read from; live: the hash of `pairs` */
 };
 
 /* Reads the file that bpe-merge --live wrote: the live pairs, or all. m: the model, to determine `bytes`; may be NULL.

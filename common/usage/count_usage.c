@@ -78,8 +78,8 @@ static const struct option_row rows[] = {
      "--live wrote in an earlier round",
      OPTION_TO(TEXT, struct count_options, among)},
     {0, "runs", "LIVE",
-     "the same as --pairs, but count runs of tokens between pairs that are not in the\n"
-     "file LIVE, from bpe-merge --live",
+     "the same as --pairs, but count runs of tokens between pairs that are not\n"
+     "live in LIVE, from bpe-merge --live",
      OPTION_TO(TEXT, struct count_options, runs)},
     {0, "cache", "DIR", "with these: keep the tokens of the text in files in DIR for the next round",
      OPTION_TO(TEXT, struct count_options, cache)},

@@ -273,6 +273,12 @@ static int check_budget(const char *word, void *options, struct err *e)
     return o->live ? 0 : err_set(e, EX_USAGE, "--live %s: must be at least 1", word);
 }
 
+static int check_live_pairs(const char *word, void *options, struct err *e)
+{
+    const struct merge_options *o = options;
+    return o->live_pairs ? 0 : err_set(e, EX_USAGE, "--live-pairs %s: must be at least 1", word);
+}
+
 static int check_add_special(const char *token, void *options, struct err *e)
 {
     (void)token;
@@ -321,7 +327,7 @@ static const struct option_row rows[] = {
      "frequent pairs, up to a total count of N, for bpe-count --runs",
      OPTION_TO(COUNT, struct merge_options, live), .check = check_budget},
     {0, "live-pairs", "K", "with --live: write K pairs, for bpe-count --among; no others are live",
-     OPTION_TO(COUNT, struct merge_options, live_pairs)},
+     OPTION_TO(COUNT, struct merge_options, live_pairs), .check = check_live_pairs},
     {0, "parity", NULL,
      "FILEs are the sums of several languages: at each step the one whose\n"
      "text has the most tokens chooses the pair",

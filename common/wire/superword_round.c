@@ -10,7 +10,7 @@ int superword_round_put(struct buf *out, const struct superword_round *r, struct
 {
     return put_varint(out, r->words, e) || put_varint(out, r->width, e) || put_varint(out, r->n_merges, e) ||
                    put_varint(out, r->model, e) || put_varint(out, r->floor, e) || put_varint(out, r->least, e) ||
-                   put_varint(out, r->live, e)
+                   put_varint(out, r->live, e) || put_varint(out, r->text, e)
                ? -1
                : 0;
 }
@@ -25,8 +25,18 @@ int superword_round_get(struct superword_round *r, struct str encoded, struct er
     r->floor = get_varint(&c);
     r->least = get_varint(&c);
     r->live = get_varint(&c);
+    r->text = get_varint(&c);
     const bool width = r->width == 2 || r->width == 4, floor = !r->floor == (r->words == SUPERWORDS_PAIRS);
     const bool least =
         r->words == SUPERWORDS_LIVE ? r->least > 0 && r->least <= r->floor : !r->least || r->words == SUPERWORDS_PAIRS;
     return c.bad || cursor_left(&c) || !width || !floor || !least ? payload_damaged(e, "rules") : 0;
+}
+
+int superword_round_check_text(const struct superword_round *r, uint64_t text, struct err *e)
+{
+    return !r->live || r->text == text ? 0
+                                       : err_set(e, EX_DATAERR,
+                                                 "these are counts of %llu bytes of text, by live pairs of %llu; all "
+                                                 "steps must count the same text",
+                                                 (unsigned long long)text, (unsigned long long)r->text);
 }

@@ -31,7 +31,8 @@ struct superword_round {
     uint64_t model;    /* and its superword_model_hash */
     uint64_t floor;    /* of runs and of live pairs: all pairs that may occur as often are live, > 0; else 0 */
     uint64_t least; /* of pairs and of live pairs: all that may occur as often are there; of live pairs, > 0; else 0 */
-    uint64_t live;  /* of runs: the hash of the live pairs; else 0 */
+    uint64_t live;  /* of runs: the hash of the live pairs; of pairs: that of the pairs of an earlier round; else 0 */
+    uint64_t text;  /* of live pairs: bytes of the text; of runs, and of pairs with `live`: what those had; else 0 */
 };
 
 /* The names of the words in records and messages. */
@@ -42,5 +43,8 @@ int superword_round_put(struct buf *out, const struct superword_round *r, struct
 
 /* Reads it. -1 with EX_DATAERR: it is damaged. */
 int superword_round_get(struct superword_round *r, struct str encoded, struct err *e);
+
+/* Checks that counts are of as many bytes of text as the live pairs by which they were counted. -1: EX_DATAERR. */
+int superword_round_check_text(const struct superword_round *r, uint64_t text, struct err *e);
 
 #endif

@@ -257,10 +257,18 @@ is "$(bpe-count -m m.json --pairs=1000000 chunks | bpe-sum | bpe-merge --live=30
     "a round that leaves out all pairs says what to do"
 fails 66 "bpe-count: --cache=none: not a directory; make it first" bpe-count -m m.json --pairs --cache=none chunks
 fails 64 "bpe tasks: --super: the tasks are those of one step, *" bpe tasks plan -o P --super=300 a.txt
-fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs); they cannot be added up" bpe-sum pairs.sum runs.sum
-fails 65 "bpe-sum: runs2.sum: *(the model differs, or its live pairs); *" bpe-sum runs.sum runs2.sum
+fails 65 "bpe-sum: runs.sum: *(the model differs, or its live pairs, or the file of --among); they cannot be added up" bpe-sum pairs.sum runs.sum
+fails 65 "bpe-sum: runs2.sum: *(the model differs, or its live pairs, or *" bpe-sum runs.sum runs2.sum
 bpe-chunk -m m.json a.txt | bpe-count | bpe-sum >plain.sum
 fails 65 "bpe-sum: plain.sum: *(only one of them has the ids of a model); *" bpe-sum runs.sum plain.sum
+bpe-count -m m.json --pairs --among=live chunks >among
+fails 65 "bpe-sum: *(the model differs, or its live pairs, or the file of --among); they cannot be added up" bpe-sum among pairs
+bpe-chunk -m m.json b.txt >other.chunks
+fails 65 "bpe-merge: these are counts of 4* bytes of text, by live pairs of 150*; all steps must count the same text" \
+    bpe-merge -v 700 --extend=m.json <(bpe-count -m m.json --runs=live other.chunks | bpe-sum)
+fails 65 "bpe-merge: these are counts of 4* bytes of text, by live pairs of 150*; *" \
+    bpe-merge --live=100 <(bpe-count -m m.json --pairs --among=live other.chunks | bpe-sum)
+fails 65 "bpe-merge: the text is empty" bpe-merge --live=100 <(bpe-chunk -m m.json /dev/null | bpe-count -m m.json --pairs | bpe-sum)
 fails 65 "bpe-merge: the sum has ids of a model, *" bpe-merge -v 600 runs.sum
 fails 65 "bpe-merge: the sum has ids of a model, *" bpe-merge -v 600 --init=m.json runs.sum
 fails 65 "bpe-merge: *not a sum of runs *" bpe-merge -v 600 --extend=m.json words.sum
@@ -301,6 +309,8 @@ fails 64 "bpe train: --super: give one vocabulary size *" bpe train -v 700,800 -
 fails 64 "bpe train: --super=650: first.json has only 600 tokens" bpe train -v 700 --super=650 --init=first.json a.txt
 fails 64 "bpe-count: --pairs: missing -m MODEL, *" bpe-count --pairs chunks
 fails 64 "bpe-count: --pairs and --runs cannot be combined" bpe-count -m m.json --pairs --runs=live chunks
+fails 64 "bpe tasks: --among is for --pairs" bpe tasks plan -o P -m m.json --among=live a.txt
+fails 64 "bpe-merge: --live-pairs 0: must be at least 1" bpe-merge --live=10 --live-pairs=0 pairs.sum
 fails 64 "bpe-count: --among is for --pairs" bpe-count -m m.json --runs=live --among=live chunks
 fails 64 "bpe-count: --cache is for --pairs and --runs" bpe-count --cache=. chunks
 fails 64 "bpe-count: -p is for --counts; *" bpe-count -m m.json -p gpt2 --pairs chunks
@@ -328,6 +338,24 @@ fails 65 "bpe-count: ids/*: is damaged; remove it, and run the same command agai
 truncate -s 50 "${stored[0]}"
 bpe-count -m m.json --pairs --cache=ids chunks | bpe-sum | words - | cmp - plain
 ok $? "  a file that is too short is made anew"
+
+# A superword may be a token of --init that its merges do not make: so it is made in a second way, and later rounds count all pairs.
+python3 - <<'END'
+import json
+m = json.load(open("first.json"))
+merges = [["a", "b"], ["b", "c"], ["a", "bc"], ["x", "y"], ["\u0120", "x"]]
+vocab = {t: i for t, i in m["model"]["vocab"].items() if i < 257}
+for left, right in merges:
+    vocab[left + right] = len(vocab)
+m["model"].update(vocab=vocab, merges=merges)
+json.dump(m, open("odd.json", "w"))
+open("odd.txt", "w").write("abc1" * 300 + "".join(f"abc {a} {b}\nxy abc ab\n" for a in "pqrst" for b in "uvwpq"))
+END
+for budget in 1000000 1000 300 100; do
+    bpe train -v 283 --super=262 --init=odd.json --live=$budget -o odd.$budget odd.txt 2>err
+    is "$? $(grep -v 'fewer tokens' err)" "0 " "--init: a superword is a token that no merge makes, --live=$budget"
+    same odd.1000000 odd.$budget "  the same model"
+done
 
 # Temporary files go to -T; if their disk is almost full, the text is encoded anew.
 mkdir -p small
