@@ -27,9 +27,9 @@ struct extension {
     const struct special_token *special; /* borrowed: new special tokens; set by the caller */
     size_t n_special;
     bool joins; /* set by the caller: merges join whole pretokens */
-    /* Set by the caller: the pairs are of tokens that the model made of whole pretokens. Merges inside a string depend on
-     * it alone, and new tokens are in no merge of the model: so it makes what a pair merges to. No longer, if that was a
-     * token of the model. */
+    /* Set by the caller: the pairs are of tokens that the model made of whole pretokens. Merges inside a string depend
+     * on it alone, and new tokens are in no merge of the model: so it makes what a pair merges to. No longer, if that
+     * was a token of the model. */
     bool encoded;
     struct model_token *token; /* by id: those of the model, then the new ones, as they are spelled (spell_tokens) */
     size_t n, n_base, cap;     /* n_base: the number of those of the model, to which tokens may be appended meanwhile */
