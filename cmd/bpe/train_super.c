@@ -326,12 +326,13 @@ static uint64_t n_parts(const struct super *s)
 }
 
 /* How often a pair must occur in a part so that it is not left out in the first round. If parts are few, that changes
- * the floor by little, and leaves out most pairs. */
+ * the floor by little, and leaves out most pairs: of half as much text as TEXT already those that occur once. */
 static uint64_t first_min(const struct super *s)
 {
     enum { TEXT = 32 << 20 }; /* bytes of text of a part for each time that a pair may be left out */
-    const uint64_t n = n_parts(s);
-    return n ? 1 + s->size / TEXT / n : 1;
+    const uint64_t n = n_parts(s), least = s->size > TEXT / 2;
+    const uint64_t left_out = n ? s->size / TEXT / n : 0;
+    return !n ? 1 : 1 + (left_out > least ? left_out : least);
 }
 
 /* The same for the next round, after one with this floor: so that the next floor is about a hundredth higher. */

@@ -43,6 +43,28 @@ static int greater_first(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
+/* Sorts counts, the greatest first: the many small ones by counting them. */
+static int sort_counts(uint64_t *count, size_t n, struct err *e)
+{
+    enum { SMALL = 1 << 12 };
+    size_t *small = calloc(SMALL, sizeof *small), n_large = 0;
+    if (!small)
+        return err_mem(e, "the counts of pairs", SMALL * sizeof *small);
+    for (size_t i = 0; i < n; i++) {
+        if (count[i] < SMALL)
+            small[count[i]]++;
+        else
+            count[n_large++] = count[i];
+    }
+    if (n_large)
+        qsort(count, n_large, sizeof *count, greater_first);
+    for (size_t value = SMALL, at = n_large; value--;)
+        for (size_t k = 0; k < small[value]; k++)
+            count[at++] = value;
+    free(small);
+    return 0;
+}
+
 /* The lowest count with which the counts of all pairs that reach it are within the budget; at least the greatest. */
 static uint64_t lowest_floor(const uint64_t *count, size_t n, uint64_t budget)
 {
@@ -68,8 +90,10 @@ static int remove_low(struct live_choice *c, struct err *e)
     for (size_t i = 0; i < c->n; i++)
         if (!is_single(&c->pair[i]))
             count[n++] = c->pair[i].count;
-    if (n)
-        qsort(count, n, sizeof *count, greater_first);
+    if (sort_counts(count, n, e)) {
+        free(count);
+        return -1;
+    }
     const uint64_t floor = lowest_floor(count, n, c->budget);
     const uint64_t least = !c->enough ? floor : c->enough <= n ? count[c->enough - 1] : 1;
     c->least = least > c->least ? least : c->least;
