@@ -330,19 +330,17 @@ static int count_file(struct id_counter *c, struct id_store_piece *x, bool is_ol
     const size_t width = ids_width(s->wide), max = ID_STORE_BLOCK / width;
     struct id_borders border = {0};
     ptrdiff_t n = 1;
-    int rc = 0;
-    while (n && !rc) {
-        if (ids_reserve(s, max, e) || (n = id_store_read(x, s->p + s->n * width, skipped, e)) < 0)
-            break;
-        s->n += (size_t)n;
-        if (is_old) { /* nothing is merged across the end of the file, where a pretoken ends */
-            rc = (n || !s->n ? 0 : id_borders_put(&border, s->n, e)) ||
-                 superwords_encode(&c->shared->later, s, &border, &c->stream, NULL, e);
-        }
-        rc = rc || count_stream(c, e);
+    while (n > 0) {
+        n = ids_reserve(s, max, e) ? -1 : id_store_read(x, s->p + s->n * width, skipped, e);
+        s->n += n > 0 ? (size_t)n : 0;
+        if (n == 0 && s->n && is_old && id_borders_put(&border, s->n, e)) /* a pretoken ends with the file */
+            n = -1;
+        if (n >= 0 &&
+            ((is_old && superwords_encode(&c->shared->later, s, &border, &c->stream, NULL, e)) || count_stream(c, e)))
+            n = -1;
     }
     id_borders_free(&border);
-    return n < 0 || rc ? -1 : 0;
+    return n < 0 ? -1 : 0;
 }
 
 /* Prepares for ids of a model with only the merges before this rank. 1: ready; 0: impossible; -1: out of memory. */
