@@ -58,7 +58,7 @@ struct super {
     uint64_t budget;         /* of --live */
     uint64_t missing;        /* the tokens that the next round should make, or somewhat more */
     uint64_t min;            /* pairs that a worker counts less often are left out */
-    char *among;             /* owned: the live pairs of an earlier round, among which pairs are counted; NULL: all */
+    bool among;              /* the next round counts only pairs that may be frequent by the file of the last one */
     struct option_words sum; /* options of bpe-sum for the rounds */
     struct buf stats;        /* --stats: the lines so far */
     double tokens, bytes;    /* of the text, as the model of the first round encodes it */
@@ -277,7 +277,8 @@ static int half_round(struct super *s, uint64_t size, unsigned n, const char *mo
               option_words_add(&merge, e, "--min-frequency=%llu", (unsigned long long)s->t->merge.min_frequency));
     else if (!rc)
         rc = option_words_add(&worker, e, "--pairs=%llu", (unsigned long long)s->min) ||
-             (s->among && option_words_add(&worker, e, "--among=%s", s->among)) ||
+             (s->among &&
+              option_words_add(&worker, e, "--among=%s/%llu-%u.live", s->dir, (unsigned long long)size, n - 1)) ||
              option_words_add(&merge, e, "--live=%llu", (unsigned long long)s->budget) ||
              option_words_add(&merge, e, "--live-pairs=%llu", (unsigned long long)enough_pairs(s));
     if (!rc && !option_words_add(&merge, e, "--output=%s", to) && status)
@@ -331,8 +332,10 @@ static uint64_t first_min(const struct super *s)
 {
     enum { TEXT = 32 << 20 }; /* bytes of text of a part for each time that a pair may be left out */
     const uint64_t n = n_parts(s), least = s->size > TEXT / 2;
-    const uint64_t left_out = n ? s->size / TEXT / n : 0;
-    return !n ? 1 : 1 + (left_out > least ? left_out : least);
+    if (!n)
+        return 1;
+    const uint64_t left_out = s->size / TEXT / n;
+    return 1 + (left_out > least ? left_out : least);
 }
 
 /* The same for the next round, after one with this floor: so that the next floor is about a hundredth higher. */
@@ -367,13 +370,7 @@ static int look_at_round(struct super *s, unsigned n, const char *before, const 
     }
     /* What is left out raises the floor, perhaps above all pairs. Otherwise the most frequent pair is merged. */
     s->min = merged ? next_min(s, l.round.floor) : 1;
-    bool among = merged && l.round.floor > l.round.least;
-    if (!rc && among)
-        rc = superwords_check(&m, was.n_merges, &among, e); /* for frequent_pairs */
-    free(s->among);
-    s->among = among ? strdup(live) : NULL;
-    if (!rc && among && !s->among)
-        rc = err_mem(e, "a file name", strlen(live));
+    s->among = merged && l.round.floor > l.round.least;
     if (*more && !merged && exact)
         rc = err_set(e, EX_SOFTWARE, "round %u made no merge, although pairs are left", n);
     model_free(&was);
@@ -388,8 +385,7 @@ static int all_rounds(struct super *s, uint64_t size, char **last, struct err *e
     bool more = s->size > 0;
     int status = 0;
     s->ratio = 0;
-    free(s->among);
-    s->among = NULL;
+    s->among = false;
     s->min = first_min(s);
     set_missing(s, size, 0);
     if (s->t->super.drop)
@@ -638,7 +634,6 @@ int train_super(const struct train *t, struct job *j, struct err *e)
     buf_free(&s.stats);
     buf_free(&s.inputs);
     free(s.spooled[0]);
-    free(s.among);
     job_close(&s.lock);
     scratch_close(&s.scratch);
     return status;

@@ -58,19 +58,6 @@ static inline uint32_t ids_get(const unsigned char *p, bool wide)
     return narrow;
 }
 
-/* Which of n <= 64 pairs, of ids[0] and ids[1], ids[1] and ids[2] and so on, have no id of all ones: bit i is about
- * ids[i]. */
-static inline __attribute__((always_inline)) uint64_t ids_without_ones(const unsigned char *ids, size_t n, bool wide)
-{
-    const uint32_t ones = wide ? UINT32_MAX : UINT16_MAX;
-    const size_t width = ids_width(wide);
-    uint64_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        found |= (uint64_t)(ids_get(ids + i * width, wide) == ones) << i;
-    const uint64_t last = (uint64_t)(ids_get(ids + n * width, wide) == ones) << (n - 1);
-    return ~(found | found >> 1 | last) & UINT64_MAX >> (64 - n);
-}
-
 /* Removes the first n ids. */
 static inline void ids_drop(struct ids *ids, size_t n)
 {

@@ -301,6 +301,19 @@ static int add_narrow(void *ctx, size_t begin, size_t end, struct err *e)
     return add_run(ctx, false, begin, end, e);
 }
 
+/* Which of n <= 64 pairs, of ids[0] and ids[1], ids[1] and ids[2] and so on, have no id of all ones: bit i is about
+ * ids[i]. */
+INLINE uint64_t without_ones(const unsigned char *ids, size_t n, bool wide)
+{
+    const uint32_t ones = wide ? UINT32_MAX : UINT16_MAX;
+    const size_t width = ids_width(wide);
+    uint64_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found |= (uint64_t)(ids_get(ids + i * width, wide) == ones) << i;
+    const uint64_t last = (uint64_t)(ids_get(ids + n * width, wide) == ones) << (n - 1);
+    return ~(found | found >> 1 | last) & UINT64_MAX >> (64 - n);
+}
+
 /* Passes on all runs whose ends are known. Returns where the last one begins, which may continue; -1: out of memory. */
 INLINE ptrdiff_t pass_all(struct passage *p, bool wide, struct err *e)
 {
@@ -310,7 +323,7 @@ INLINE ptrdiff_t pass_all(struct passage *p, bool wide, struct err *e)
         some = p->in->n - 1 - at < 64 ? p->in->n - 1 - at : 64;
         uint64_t mask = id_pairs_mask(&s->bridges, false, p->in->p + at * ids_width(wide), some, wide);
         if (s->ends)
-            mask &= ids_without_ones(p->in->p + at * ids_width(wide), some, wide);
+            mask &= without_ones(p->in->p + at * ids_width(wide), some, wide);
         for (; border < p->borders->n && p->borders->at[border] <= at + some; border++)
             if (p->borders->at[border] > at)
                 mask &= ~((uint64_t)1 << (p->borders->at[border] - 1 - at));

@@ -68,15 +68,13 @@ int frequent_pairs_read(struct frequent_pairs *f, const char *path, const struct
     const struct superword_round *r = &all.round;
     bool good = false;
     int rc = 0;
-    if (r->n_merges > m->n_merges || r->model != superword_model_hash(m, r->n_merges))
+    if (!superword_model_begins(m, r->n_merges, r->model))
         rc = err_set(e, EX_DATAERR, "%s: these pairs are not those of an earlier round of %s", path, name);
     rc = rc || superwords_check(m, r->n_merges, &good, e);
-    if (!rc && !good)
-        rc = err_set(e, EX_DATAERR, "%s made one of its tokens in a second way since %s; count without --among", name,
-                     path);
-    if (!rc)
-        rc = make_filter(f, &all.pairs, e) || set_hashes(f, m, r->n_merges, e) ? -1 : 0;
-    f->round = *r;
+    if (!rc && good) {
+        rc = make_filter(f, &all.pairs, e) || set_hashes(f, m, r->n_merges, e);
+        f->round = *r;
+    }
     live_pairs_free(&all);
     return rc ? -1 : 0;
 }

@@ -23,8 +23,8 @@ struct frequent_pairs {
 };
 
 /* Reads the file that bpe-merge --live wrote in an earlier round: for a model with only the first merges of m. name: of
- * m, for messages. -1: the file cannot be read; EX_DATAERR: it is something else, or the model made one of its tokens
- * in a second way after that round; or out of memory. Free it in any case. */
+ * m, for messages. If m made one of its tokens in a second way after that round, its ids there are not known, and there
+ * is no set. -1: the file cannot be read; EX_DATAERR: it is something else; or out of memory. Free it in any case. */
 int frequent_pairs_read(struct frequent_pairs *f, const char *path, const struct model *m, const char *name,
                         struct err *e);
 void frequent_pairs_free(struct frequent_pairs *f); /* a zeroed one is fine */

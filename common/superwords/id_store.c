@@ -70,8 +70,7 @@ static char *path_of(const struct id_store *s, struct id_store_key key, const ch
 static bool suits(const struct id_store_head *h, struct id_store_key key, const struct model *m)
 {
     return memcmp(h->magic, MAGIC, sizeof MAGIC) == 0 && h->key.at[0] == key.at[0] && h->key.at[1] == key.at[1] &&
-           h->width == superword_model_width(m) && h->n_merges <= m->n_merges &&
-           h->model == superword_model_hash(m, h->n_merges);
+           h->width == superword_model_width(m) && superword_model_begins(m, h->n_merges, h->model);
 }
 
 int id_store_find(const struct id_store *s, struct id_store_key key, const struct model *m, struct id_store_piece *x,

@@ -4,7 +4,6 @@
 #include "base/io/fd.h"
 #include "base/io/outfile.h"
 #include "base/sys/buf.h"
-#include "encode/ids.h"
 #include "wire/batch.h"
 #include "wire/sum_reader.h"
 #include "wire/superword_round.h"
@@ -115,7 +114,7 @@ static int add(void *ctx, const struct pretoken *w, size_t n, struct err *e)
     for (size_t i = 0; i < n; i++) {
         struct counted_pair p = {.len = (unsigned)w[i].len, .count = w[i].count};
         const bool single = w[i].len == 3 || w[i].len == 5;
-        if (single && ids_get(w[i].p, w[i].len == 5) == (w[i].len == 5 ? UINT32_MAX : UINT16_MAX)) {
+        if (superword_is_slack(w[i].p, w[i].len)) {
             c->slack += w[i].count;
             continue;
         }

@@ -27,7 +27,7 @@ struct reading_pairs {
 static void add_single(struct reading_pairs *r, const struct pretoken *w)
 {
     const uint32_t id = ids_get(w->p, w->len == 5);
-    if (id == (w->len == 5 ? UINT32_MAX : UINT16_MAX)) {
+    if (superword_is_slack(w->p, w->len)) {
         r->slack = w->count;
         return;
     }

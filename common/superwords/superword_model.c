@@ -102,6 +102,11 @@ uint64_t superword_model_hash(const struct model *m, size_t n_merges)
     return hash_pattern(m, hash_bytes(m->merge, n_merges * sizeof *m->merge, hash));
 }
 
+bool superword_model_begins(const struct model *m, uint64_t n_merges, uint64_t hash)
+{
+    return n_merges <= m->n_merges && hash == superword_model_hash(m, n_merges);
+}
+
 unsigned superword_model_width(const struct model *m)
 {
     return m->n_ids <= UINT16_MAX ? 2 : 4;

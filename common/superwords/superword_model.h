@@ -33,6 +33,9 @@ bool superword_model_is(const struct model *m);
  * bytes, these merges, the pattern. */
 uint64_t superword_model_hash(const struct model *m, size_t n_merges);
 
+/* Whether this is the hash of the first n_merges merges. */
+bool superword_model_begins(const struct model *m, uint64_t n_merges, uint64_t hash);
+
 /* Bytes of an id where the largest number is none, but separates: 2 or 4. */
 unsigned superword_model_width(const struct model *m);
 

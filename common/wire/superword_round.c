@@ -4,7 +4,15 @@
 #include "base/sys/bytes.h"
 #include "wire/payload.h"
 
+#include <string.h>
+
 const char *const superword_words_names[SUPERWORDS_N] = {"pairs", "runs", "live"};
+
+bool superword_is_slack(const unsigned char *p, size_t len)
+{
+    static const unsigned char ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
+    return (len == 3 || len == 5) && memcmp(p, ones, len - 1) == 0;
+}
 
 int superword_round_put(struct buf *out, const struct superword_round *r, struct err *e)
 {

@@ -13,6 +13,8 @@
 #include "base/sys/err.h"
 #include "base/sys/str.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SUPERWORDS_SLACK UINT32_MAX
@@ -34,6 +36,9 @@ struct superword_round {
     uint64_t live;  /* of runs: the hash of the live pairs; of pairs: that of the pairs of an earlier round; else 0 */
     uint64_t text;  /* of live pairs: bytes of the text; of runs, and of pairs with `live`: what those had; else 0 */
 };
+
+/* Whether a word of these counts is SUPERWORDS_SLACK. */
+bool superword_is_slack(const unsigned char *p, size_t len);
 
 /* The names of the words in records and messages. */
 extern const char *const superword_words_names[SUPERWORDS_N];
