@@ -748,10 +748,11 @@ static int add_model(struct merger *m, size_t i, struct model_output *to, struct
                      "on from there",
                      m->base.n_super + n);
     else if (is_unfinished(m) && n == 0)
-        program_note(NAME,
-                     "%llu of %llu tokens, and no pair is as frequent as the live ones must be: count the pairs with a "
-                     "lower MIN, or all",
-                     (unsigned long long)made, (unsigned long long)size->n);
+        program_note(
+            NAME,
+            "%llu of %llu tokens, and no pair is as frequent as the live ones must be: count all pairs, without "
+            "MIN and --among",
+            (unsigned long long)made, (unsigned long long)size->n);
     else if (is_unfinished(m))
         program_note(NAME, "%llu of %llu tokens; for more, count the pairs of this model and go on from there",
                      (unsigned long long)made, (unsigned long long)size->n);

@@ -253,7 +253,7 @@ bpe-model --add-special='<a>' m.json -o more.json
 fails 65 "bpe-count: in the chunks, <a> is text, and in more.json a special token; use bpe-chunk -m more.json" bpe-count -m more.json --pairs chunks
 is "$(bpe-count -m m.json --pairs=1000000 chunks | bpe-sum | bpe-merge --live=3000 >none && bpe-count -m m.json --runs=none chunks | bpe-sum |
     bpe-merge --extend=m.json -v 700 -o none.json 2>&1)" \
-    "bpe-merge: 500 of 700 tokens, and no pair is as frequent as the live ones must be: count the pairs with a lower MIN, or all" \
+    "bpe-merge: 500 of 700 tokens, and no pair is as frequent as the live ones must be: count all pairs, without MIN and --among" \
     "a round that leaves out all pairs says what to do"
 fails 66 "bpe-count: --cache=none: not a directory; make it first" bpe-count -m m.json --pairs --cache=none chunks
 fails 64 "bpe tasks: --super: the tasks are those of one step, *" bpe tasks plan -o P --super=300 a.txt
