@@ -60,7 +60,6 @@ static int allow_joined(struct id_counting *c, struct pretokenizer *alone, size_
     int rc = 0;
     for (uint32_t id = 0; id < m->n_ids && !rc; id++) {
         const struct model_token *t = &m->token[id];
-        c->superword[id].words = SUPERWORD_NEVER;
         if (!t->p || !t->vocab || !has_letter(t))
             continue;
         text.len = 0;
@@ -98,17 +97,17 @@ static int set_joined(struct id_counting *c, struct err *e)
 static int set_superwords(struct id_counting *c, struct err *e)
 {
     const size_t n = c->model.n_ids > UINT16_MAX ? c->model.n_ids : UINT16_MAX + 1;
-    c->superword = calloc(c->model.n_ids, sizeof *c->superword);
-    c->joinable = calloc(n, sizeof *c->joinable);
-    if (!c->superword || !c->joinable)
-        return err_mem(e, "the vocabulary", n * (sizeof *c->superword + sizeof *c->joinable));
-    if (c->model.joins && set_joined(c, e))
-        return -1;
+    c->superword = calloc(n, sizeof *c->superword);
+    if (!c->superword)
+        return err_mem(e, "the vocabulary", n * sizeof *c->superword);
+    for (size_t id = 0; id < n; id++)
+        c->superword[id].words = SUPERWORD_NEVER;
+    if (c->model.joins)
+        return set_joined(c, e);
     for (uint32_t id = 0; id < c->model.n_ids; id++) {
         const struct model_token *t = &c->model.token[id];
-        if (t->p && t->len && !c->model.joins)
+        if (t->p && t->len)
             c->superword[id] = superword_of((struct str){t->p, t->len});
-        c->joinable[id] = superword_allowed(c->superword[id]);
     }
     return 0;
 }
@@ -142,7 +141,6 @@ void id_counting_close(struct id_counting *c)
     id_store_close(&c->store);
     superwords_free(&c->later);
     free(c->superword);
-    free(c->joinable);
     model_free(&c->model);
 }
 
@@ -213,10 +211,10 @@ FOR_WIDTH int add_runs(struct id_counter *c, const unsigned char *ids, size_t n,
 FOR_WIDTH uint64_t joinable(const struct id_counting *s, const unsigned char *ids, size_t n, bool wide)
 {
     uint64_t found = 0;
-    bool left = id_at(ids, 0, wide) < s->model.n_ids && s->joinable[id_at(ids, 0, wide)];
+    bool left = id_at(ids, 0, wide) < s->model.n_ids && superword_allowed(s->superword[id_at(ids, 0, wide)]);
     for (size_t i = 0; i < n; i++) {
         const uint32_t id = id_at(ids, i + 1, wide);
-        const bool right = (!wide || id != UINT32_MAX) && s->joinable[id];
+        const bool right = (!wide || id != UINT32_MAX) && superword_allowed(s->superword[id]);
         found |= (uint64_t)(left && right) << i;
         left = right;
     }

@@ -41,8 +41,7 @@ struct id_counting {
     struct id_store store;
     struct superwords later;     /* the merges after those of the model whose ids are stored */
     uint64_t later_first;        /* the rank of the first of them; if later.runs is not NULL */
-    struct superword *superword; /* owned: by id */
-    bool *joinable; /* owned: by id, whether a token of it and another may be allowed; false for all ones */
+    struct superword *superword; /* owned: by id, of all that two bytes can express; what is no token is not allowed */
 };
 
 struct id_counting_files {
