@@ -133,6 +133,7 @@ static int describe(const struct model *m, struct err *e)
     return rc ? -1 : 0;
 }
 
+/* Returns 1 if they differ. */
 static int compare(const struct model_options *o, struct err *e)
 {
     struct model a = {0}, b = {0};
@@ -144,7 +145,7 @@ static int compare(const struct model_options *o, struct err *e)
                                              : 0) ||
                      model_diff(&out, &a, &b, e) || write_text(&out, e)
                  ? -1
-                 : 0;
+                 : out.len > 0;
     buf_free(&out);
     model_free(&a);
     model_free(&b);

@@ -236,7 +236,7 @@ static int run(void *ctx, struct err *e)
     rc = rc || chunk_reader_finish(&s->reader, e) || (o->diff && put_counts(s, e));
     if (write_out(s, 1, rc ? &ignored : e) || rc)
         return -1;
-    return fd_close_stdout(e);
+    return fd_close_stdout(e) ? -1 : s->diff.n_differ > 0;
 }
 
 static void show_free(void *ctx)

@@ -293,6 +293,7 @@ difference() {
     edit ../m.json x.json 'm["model"]["merges"][3:5] = m["model"]["merges"][4:2:-1]'
     is "$(bpe-model --diff ../m.json x.json | command cut -d ' ' -f 1-3)" "- first-merge: 3
 + first-merge: 3" "two merges in another order"
+    is "$(bpe-model --diff ../m.json x.json >x; echo $?)" 1 "  with status 1"
     edit ../m.json x.json 'del m["model"]["merges"][5:]'
     is "$(bpe-model --diff ../m.json x.json | grep -vc merge)" 0 "merges that only the first has"
     is "$(bpe-model --diff ../m.json x.json | sed -n '3p;$p' | command cut -d ' ' -f 1-3)" "- first-merge: 5

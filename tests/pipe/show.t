@@ -38,7 +38,7 @@ def show(*options, data=b"", path=None):
 
 def shown(*options, data=b""):
     code, out, err = show(*options, data=data if isinstance(data, bytes) else data.encode())
-    return out if code == 0 and not err else f"exit {code}: {err}"
+    return out if code == ("--diff" in options and "differ in 0 places" not in out) and not err else f"exit {code}: {err}"
 
 
 def spans(model, path, *options):
@@ -180,6 +180,7 @@ for one, other in itertools.permutations(("gpt2", "super", "tiny.json"), 2):
     last = out.splitlines()[-2:]
     flat = [side.replace("|", "") for side in sides(out)]
     ok(flat == [w.replace("|", "") for w in want] and last[0] == wanted[0] and last[1].startswith(wanted[1]), f"--diff {one} {other}", out)
+ok(show("--diff", "gpt2", "tiny.json", data=b"ab")[0] == 1, "status 1: they differ")
 ok(shown("--diff", "tiny.json", "tiny.json", data="ab").endswith("differ in 0 places\n"), "equal models")
 lib.write("d", "the fox")
 ok(show("--diff", "-m", "gpt2", "-m", "tiny.json", "d")[1] == show("--diff", "gpt2", "tiny.json", "d")[1], "models by -m")
