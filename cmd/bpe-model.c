@@ -190,8 +190,9 @@ static int prune(const struct model_options *o, struct model *m, struct err *e)
                                               "--prune is for models of bytes, and this one starts from characters "
                                               "(SentencePiece): not supported")
              : fd_keep_apart(o->path, sum, 1, e) || token_counts_init(counts, m, e) ||
-                     sum_reader_read(&reader, sum, 1, o->partial, &rules, e) || token_counts_end(counts, e) ||
-                     check_pattern(o, m, &rules, e) || model_prune(m, o->prune, counts->count, e)
+                     token_counts_begin(counts, false, e) || sum_reader_read(&reader, sum, 1, o->partial, &rules, e) ||
+                     token_counts_end(counts, e) || check_pattern(o, m, &rules, e) ||
+                     model_prune(m, o->prune, counts->count, e)
                  ? -1
                  : 0;
     sum_reader_free(&reader);

@@ -20,6 +20,7 @@ const struct builtin builtins[] = {
     {"job", NULL, job_main},
     {"monitor", "show the pipelines that run on this machine, and the bottleneck of each", monitor_main},
     {"plan", "estimate bytes, memory, time and cost of training on a large corpus, from a sample", plan_main},
+    {"report", "compare tokenizers in a page: languages, waste, curves; or check limits", report_main},
     {"shard", "make shards of token ids from text, on all cores; resumes when run again", shard_main},
     {"show", "show the tokens of a text, with their ids or offsets; compare two models", show_main},
     {"sum-tree", "add up many counts or sums with several processes", sum_tree_main},

@@ -20,7 +20,15 @@
 
 #include <stdlib.h>
 
-static struct describe self;
+#define NAME "bpe describe"
+
+struct describe_command {
+    struct describe d;
+    char **files;
+    int n_files;
+};
+
+static struct describe_command self;
 
 /* ---- Models ---- */
 
@@ -38,7 +46,7 @@ static int read_model(struct describe *d, const char *path, struct err *e)
     return token_counts_init(&m->tokens, &m->model, e);
 }
 
-static int read_models(struct describe *d, struct err *e)
+int describe_read_models(struct describe *d, struct err *e)
 {
     const struct option_texts *names = &d->opt.model;
     d->model = calloc(names->n, sizeof *d->model);
@@ -52,9 +60,9 @@ static int read_models(struct describe *d, struct err *e)
     return 0;
 }
 
-/* ---- The work ---- */
+/* ---- A text ---- */
 
-static int add_file(struct describe *d, const char *path, uint64_t source, struct err *e)
+int describe_add(struct describe *d, const char *path, uint64_t source, struct err *e)
 {
     struct buf first = {0};
     bool is_records;
@@ -66,41 +74,39 @@ static int add_file(struct describe *d, const char *path, uint64_t source, struc
     return rc;
 }
 
-static int run(void *ctx, struct err *e)
+int describe_end(struct describe *d, struct err *e)
 {
-    struct describe *d = ctx;
-    struct describe_options *o = &d->opt;
-    struct buf out = {0};
-    if (source_options_files(&o->source, &o->files, &o->n_files, e) || read_models(d, e))
-        return -1;
-    progress_start(&d->progress, DESCRIBE_NAME);
-    for (int i = 0; i < o->n_files; i++) {
-        if (add_file(d, o->files[i], (uint64_t)i, e)) {
-            if (e->code == EX_NOINPUT)
-                file_list_place(&o->source.list, i, e);
-            return -1;
-        }
-    }
-    progress_end(&d->progress);
-    int rc = (d->sum ? describe_end_sums(d, e) : describe_end_text(d, e)) || describe_put(d, &out, e) ||
-                     fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e)
-                 ? -1
-                 : 0;
-    buf_free(&out);
-    return rc;
+    return d->sum ? describe_end_sums(d, e) : describe_end_text(d, e);
 }
 
-static void describe_free(void *ctx)
+void describe_clear(struct describe *d)
 {
-    struct describe *d = ctx;
     describe_text_free(d);
     if (d->sum)
         summing_free(&d->summing);
+    d->sum = NULL;
+    d->run = NULL;
+    d->text = d->files = 0;
+    d->incomplete = false;
+    d->json = (struct format_guess){0};
     for (size_t i = 0; i < d->n_models; i++) {
         struct describe_model *m = &d->model[i];
-        token_counts_free(&m->tokens);
         rules_free(&m->rules);
-        model_free(&m->model);
+        m->rules = (struct rules){0};
+        free(m->special_id);
+        m->special_id = NULL;
+        m->split = NULL;
+        m->text_tokens = 0;
+        m->per_word = 0;
+    }
+}
+
+void describe_free(struct describe *d)
+{
+    describe_clear(d);
+    for (size_t i = 0; i < d->n_models; i++) {
+        token_counts_free(&d->model[i].tokens);
+        model_free(&d->model[i].model);
     }
     free(d->model);
     free(d->split);
@@ -108,25 +114,59 @@ static void describe_free(void *ctx)
     file_list_free(&d->opt.source.list);
 }
 
+/* ---- The work ---- */
+
+static int run(void *ctx, struct err *e)
+{
+    struct describe_command *c = ctx;
+    struct describe *d = &c->d;
+    struct buf out = {0};
+    d->name = NAME;
+    if (source_options_files(&d->opt.source, &c->files, &c->n_files, e) || describe_read_models(d, e))
+        return -1;
+    progress_start(&d->progress, NAME);
+    for (int i = 0; i < c->n_files; i++) {
+        if (describe_add(d, c->files[i], (uint64_t)i, e)) {
+            if (e->code == EX_NOINPUT)
+                file_list_place(&d->opt.source.list, i, e);
+            return -1;
+        }
+    }
+    progress_end(&d->progress);
+    int rc = describe_end(d, e) || describe_put(d, &out, e) || fd_write(1, out.p, out.len, "standard output", e) ||
+                     fd_close_stdout(e)
+                 ? -1
+                 : 0;
+    buf_free(&out);
+    return rc;
+}
+
+static void free_all(void *ctx)
+{
+    struct describe_command *c = ctx;
+    describe_free(&c->d);
+}
+
 /* ---- The command line ---- */
 
 static void init(void *options)
 {
-    struct describe_options *o = options;
-    o->memory = memory_limit() / 2;
+    struct describe_command *c = options;
+    c->d.opt.memory = memory_limit() / 2;
 }
 
 /* Without -m, the last of two FILEs is the model. */
 static int check(void *options, struct err *e)
 {
-    struct describe_options *o = options;
-    bool named = o->files != usage_no_files;
-    if (!o->model.n && o->n_files != 2)
+    struct describe_command *c = options;
+    struct describe_options *o = &c->d.opt;
+    bool named = c->files != usage_no_files;
+    if (!o->model.n && c->n_files != 2)
         return err_set(e, EX_USAGE, "missing -m MODEL (or give one FILE, then MODEL); see --help");
-    if (!o->model.n && option_texts_add(&o->model, o->files[--o->n_files], e))
+    if (!o->model.n && option_texts_add(&o->model, c->files[--c->n_files], e))
         return -1;
     for (size_t i = 0; i < o->model.n; i++) {
-        if (source_options_stdin(&o->source, o->model.at[i], o->files, o->n_files, e))
+        if (source_options_stdin(&o->source, o->model.at[i], c->files, c->n_files, e))
             return -1;
     }
     return source_options_check(&o->source, named, e);
@@ -136,20 +176,20 @@ static const struct option_row rows[] = {
     {'m', "model", "MODEL",
      "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken;\n"
      "repeat to compare several",
-     OPTION_TO(TEXTS, struct describe_options, model)},
-    INVALID_OPTION(struct describe_options, source, "is a pretoken"),
-    SOURCE_OPTIONS(struct describe_options, source),
-    MODELS_RULES_OPTIONS(struct describe_options, pattern, special_token),
+     OPTION_TO(TEXTS, struct describe_command, d.opt.model)},
+    INVALID_OPTION(struct describe_command, d.opt.source, "is a pretoken"),
+    SOURCE_OPTIONS(struct describe_command, d.opt.source),
+    MODELS_RULES_OPTIONS(struct describe_command, d.opt.pattern, d.opt.special_token),
     {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)",
-     OPTION_TO(MEMORY, struct describe_options, memory)},
+     OPTION_TO(MEMORY, struct describe_command, d.opt.memory)},
     {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
-     OPTION_TO(TEXT, struct describe_options, temp)},
+     OPTION_TO(TEXT, struct describe_command, d.opt.temp)},
     COMMAND_NO_VERSION,
     {0},
 };
 
 static const struct usage usage = {
-    .name = DESCRIBE_NAME,
+    .name = NAME,
     .synopsis = "-m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]\n"
                 "[-0] [--jsonl[=FIELD]] [--wet] [--fe] [--on-error=fail|skip]\n"
                 "[--files-from LIST | --files0-from LIST] [-p NAME]\n"
@@ -159,17 +199,17 @@ static const struct usage usage = {
              "longest words that are tokens. FILEs (standard input if none, or -) are text, plain or compressed\n"
              "by zstd or gzip, or sums from bpe-sum.",
     .options = rows,
-    USAGE_FILES(struct describe_options, files, n_files),
+    USAGE_FILES(struct describe_command, files, n_files),
     .init = init,
     .check = check,
 };
 
 static const struct program program = {
     .usage = &usage,
-    .options = &self.opt,
+    .options = &self,
     .ctx = &self,
     .run = run,
-    .free = describe_free,
+    .free = free_all,
 };
 
 int describe_main(int argc, char **argv)

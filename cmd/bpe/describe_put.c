@@ -171,7 +171,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 static size_t n_items(const struct describe_model *m, const struct list *lists, const struct row *row)
 {
     return row->what == OF_LIST              ? lists[row->list].n
-           : row->what == FREQUENT_PRETOKENS ? m->split->n_top
+           : row->what == FREQUENT_PRETOKENS ? m->split->top.n
            : row->what >= FIRST              ? m->tokens.superwords.is != NULL
                                              : 1;
 }
@@ -207,7 +207,7 @@ static int put_item(struct buf *out, const struct describe_model *m, const struc
     case SHARE:
         return buf_printf(out, e, "%.1f %%", 100 * (double)c->n_superwords / (double)c->n_tokens);
     case FREQUENT_PRETOKENS:
-        return record_text_quote(out, s->top[i].p, s->top[i].len, DESCRIBE_SHOWN, e);
+        return record_text_quote(out, s->top.at[i].p, s->top.at[i].len, DESCRIBE_SHOWN, e);
     case OF_LIST:
         return record_text_quote(out, t->p, t->len, DESCRIBE_SHOWN, e);
     }

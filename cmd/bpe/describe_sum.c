@@ -6,6 +6,8 @@
 #include "wire/payload.h"
 #include "wire/record.h"
 
+#include <string.h>
+
 int describe_add_sum(struct describe *d, struct input *in, const struct buf *first, const char *path, struct err *e)
 {
     struct record_reader reader;
@@ -72,23 +74,42 @@ static int refuse(const struct describe *d, const struct describe_model *m, cons
 {
     struct buf its = {0}, own = {0};
     if (put(&its, sum, e) == 0 && put(&own, &m->rules, e) == 0)
-        err_set(e, EX_DATAERR, "%s was counted %s %.*s, but %s %s %.*s; describe the text instead of the sum", d->sum,
-                with, its.len < 500 ? (int)its.len : 500, (const char *)its.p, m->name,
+        err_set(e, EX_DATAERR, "%s was counted %s %.*s, but %s %s %.*s; give the text instead of the sum", d->sum, with,
+                its.len < 500 ? (int)its.len : 500, (const char *)its.p, m->name,
                 put == put_pattern ? "splits text by" : "has", own.len < 500 ? (int)own.len : 500, (const char *)own.p);
     buf_free(&its);
     buf_free(&own);
     return -1;
 }
 
+/* The first token of a SentencePiece model that has a space behind another character; MODEL_NO_ID: none. */
+static uint32_t spanning(const struct model *m)
+{
+    for (uint32_t id = 0; id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        for (uint32_t i = 1; i < t->len && t->vocab; i++)
+            if (t->p[i] == ' ' && t->p[i - 1] != ' ')
+                return id;
+    }
+    return MODEL_NO_ID;
+}
+
 /* A model that does not state how it splits text accepts any pretokens, as in bpe-encode. */
 static int check_rules(const struct describe *d, const struct describe_model *m, const struct rules *sum, struct err *e)
 {
-    if (m->tokens.in_order)
+    if (m->model.n_super)
         return err_set(
             e, EX_USAGE,
             "%s has superwords of whole pretokens (BoundlessBPE), and a sum does not show which pretokens are "
-            "adjacent; describe the text instead of the sum",
+            "adjacent; give the text instead of the sum",
             m->name);
+    const uint32_t spans = m->rules.metaspace.on ? spanning(&m->model) : MODEL_NO_ID;
+    if (spans != MODEL_NO_ID)
+        return err_set(
+            e, EX_USAGE,
+            "%s has tokens that span words, such as %.*s (id %u), but a sum counts words; give the text instead "
+            "of the sum",
+            m->name, (int)m->model.token[spans].len, (const char *)m->model.token[spans].p, spans);
     bool says = m->rules.n_regex || m->rules.pattern.len;
     if (says && !rules_same_pattern(&m->rules, sum))
         return refuse(d, m, sum, "by", put_pattern, e);
@@ -128,7 +149,8 @@ static int check_complete(struct describe *d, struct err *e)
         return 0;
     if (e->code != EX_TEMPFAIL || l->lost || l->coverage.rules.len == 0)
         return -1;
-    program_note(DESCRIBE_NAME, "%s; the figures are of what was counted so far", err_text(e, text));
+    d->incomplete = true;
+    program_note(d->name, "%s; the figures are of what was counted so far", err_text(e, text));
     return 0;
 }
 
@@ -144,7 +166,12 @@ int describe_end_sums(struct describe *d, struct err *e)
                        d->sum);
     d->text = c->text;
     d->files = c->covered;
-    for (size_t i = 0; i < d->n_models; i++)
+    memset(d->split, 0, sizeof *d->split);
+    d->split->rules = &d->model->rules;
+    for (size_t i = 0; i < d->n_models; i++) {
         d->model[i].split = d->split;
+        if (token_counts_begin(&d->model[i].tokens, false, e))
+            return -1;
+    }
     return describe_encode(d, d->split, e);
 }

@@ -3,7 +3,8 @@
  * Models with the same rules share a split. All splits read the same windows of text, each with its own pretokenizer;
  * one may be ahead of another, because their pretokens end at different positions. Counts that take too much memory go
  * to sorted segments on disk, so that each distinct pretoken is encoded once, however long the text is. Only for models
- * whose superwords join whole pretokens (BoundlessBPE) are all pretokens encoded, while they are counted.
+ * whose superwords join whole pretokens (BoundlessBPE), and with in_order, are all pretokens encoded, while they are
+ * counted (describe_order.c).
  */
 #include "bpe/describe.h"
 
@@ -11,52 +12,30 @@
 #include "wire/payload.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- The splits ---- */
 
-static struct describe_split *find_split(struct describe *d, const struct rules *r)
+/* A split of the same rules, which ends documents at the same token; else a free one. The text of a SentencePiece model
+ * is cut by its own tokens. */
+static struct describe_split *find_split(struct describe *d, const struct rules *r, size_t separator)
 {
-    size_t i = 0;
-    while (i < d->n_splits && rules_difference(d->split[i].rules, r))
+    size_t i = r->metaspace.on ? d->n_splits : 0;
+    while (i < d->n_splits && (rules_difference(d->split[i].rules, r) || d->split[i].separator != separator))
         i++;
     return &d->split[i];
 }
 
-static int open_split(struct describe *d, struct describe_split *s, const struct rules *r, struct err *e)
+static int open_split(struct describe *d, struct describe_split *s, const struct rules *r, size_t separator,
+                      struct err *e)
 {
+    memset(s, 0, sizeof *s);
     s->rules = r;
+    s->of = d;
+    s->separator = separator;
     external_merge_init(&s->merge, d->opt.temp, (size_t)(d->opt.memory / 2 / d->n_models));
     d->n_splits++;
     return counter_open(&s->counter, r, INVALID_ERROR, e);
-}
-
-/* Calls token_counts_break of all models that need the pretokens of a split in order. */
-static int break_order(const struct describe_split *s, struct err *e)
-{
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split == s && m->tokens.in_order && token_counts_break(&m->tokens, e))
-            return -1;
-    }
-    return 0;
-}
-
-static int words_in_order(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                          struct err *e)
-{
-    struct describe_split *s = ctx;
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split == s && m->tokens.in_order && token_counts_text(&m->tokens, text, start, ends, n, e))
-            return -1;
-    }
-    return table_add_ends(&s->counter.table, text, start, ends, n, e);
-}
-
-static int special_in_order(void *ctx, size_t token, size_t end, struct err *e)
-{
-    (void)token, (void)end;
-    return break_order(ctx, e);
 }
 
 /* Makes one split for each set of rules. -1 with EX_USAGE: a model does not state how it splits text, or does not split
@@ -65,24 +44,23 @@ static int split_text(struct describe *d, struct err *e)
 {
     for (size_t i = 0; i < d->n_models; i++) {
         struct describe_model *m = &d->model[i];
+        uint32_t id;
+        size_t separator;
         if (encode_rules_for_text(&m->how, &m->rules, e))
             return -1;
-        if (m->rules.metaspace.on)
+        if (m->rules.metaspace.on && !d->in_order)
             return err_set(
                 e, EX_USAGE,
                 "%s: cannot describe text for a SentencePiece model, to which it is one pretoken; describe a sum",
                 m->how.name);
         rules_sort_special(&m->rules);
-        m->split = find_split(d, &m->rules);
-        if (!m->split->rules && open_split(d, m->split, &m->rules, e))
+        if (encode_rules_separator(&m->how, &m->rules, false, &id, &separator, e))
             return -1;
-        if (m->tokens.in_order) {
-            struct pretoken_sink *sink = &m->split->counter.pretokenizer.sink;
-            m->split->of = d;
-            sink->words = words_in_order;
-            sink->special = special_in_order;
-            sink->ctx = m->split;
-        }
+        separator = d->in_order ? separator : SIZE_MAX;
+        m->split = find_split(d, &m->rules, separator);
+        if ((!m->split->rules && open_split(d, m->split, &m->rules, separator, e)) ||
+            token_counts_begin(&m->tokens, d->in_order, e) || (m->tokens.in_order && describe_in_order(m, e)))
+            return -1;
     }
     return 0;
 }
@@ -106,13 +84,15 @@ static int count_window(struct describe *d, struct describe_split *s, const stru
 {
     struct pretokenizer *t = &s->counter.pretokenizer;
     chunk_run_pretokenizer(r, t);
+    if (s->in_order)
+        describe_window(s, p + s->ahead, r->form->documents);
     ptrdiff_t used = pretokenize_text(t, p + s->ahead, n - s->ahead, end, where, e);
     if (used < 0) {
         *where += s->ahead;
         return -1;
     }
     s->ahead += (size_t)used;
-    if (s->of && end != TEXT_MORE && break_order(s, e))
+    if (s->in_order && describe_window_end(s, (size_t)used, end, e))
         return -1;
     return external_merge_relieve(&s->merge, &s->counter.table, d->opt.memory / 2 / d->n_splits, e);
 }
@@ -148,7 +128,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     struct describe *d = ctx;
     char text[ERR_TEXT];
     if (r->skipped.n)
-        program_note(DESCRIBE_NAME, "%s",
+        program_note(d->name, "%s",
                      reading_skipped_text(r->skipped.n, buf_str(&r->skipped.first), d->n_seen == 0, text, sizeof text));
     d->ignored.len = 0;
     return chunk_run_put(r, &d->ignored, e);
@@ -157,7 +137,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 static int begin(struct describe *d, const struct reading *how, struct err *e)
 {
     static const struct chunk_ops ops = {.begin = begin_text, .text = count_text, .end = end_text, .flush = end_batch};
-    chunk_reader_init(&d->reader, DESCRIBE_NAME, &ops, d);
+    chunk_reader_init(&d->reader, d->name, &ops, d);
     if (split_text(d, e))
         return -1;
     d->run = chunk_reader_own_run(&d->reader, d->split->rules, how, e);
@@ -170,7 +150,7 @@ static int read_text(struct describe *d, struct input *in, struct buf *first, ui
     if (d->sum)
         return err_set(e, EX_USAGE, "%s: cannot describe text and sums together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
-        source_options_probe(&how, in, first, &d->json, DESCRIBE_NAME, e))
+        source_options_probe(&how, in, first, &d->json, d->name, e))
         return -1;
     uint64_t before = d->text;
     if (chunk_reader_text(&d->reader, d->run, in, first, source, e))
@@ -200,5 +180,8 @@ void describe_text_free(struct describe *d)
         counter_close(&d->split[i].counter);
         external_merge_free(&d->split[i].merge);
     }
+    if (d->split)
+        memset(d->split, 0, d->n_models * sizeof *d->split);
+    d->n_splits = 0;
     chunk_reader_free(&d->reader);
 }

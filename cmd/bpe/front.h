@@ -18,6 +18,7 @@ int job_main(int argc, char **argv);
 int monitor_main(int argc, char **argv);
 int plan_main(int argc, char **argv);
 int shard_main(int argc, char **argv);
+int report_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int sum_tree_main(int argc, char **argv);
 int tasks_main(int argc, char **argv);

@@ -88,6 +88,9 @@ ROWS = [
     Row("super", "bpe train --super=16000,runs", "s", "wall super-runs en", [beside("wall train en")]),
     Row("super", "bpe train --boundless", "s", "wall boundless en", [beside("wall train en")]),
     Row("super", "tokens saved in the last 20 MB, not trained on", "%", "saved super-held-out en", [at_least(22.8)]),
+    Row("report", "bpe report: a sum, two models", "s", "wall report en", [at_most(2)]),
+    Row("report", "the same, memory", "MB", "rss_mb report en", [at_most(100)]),
+    Row("report", "the same, of text", "s", "wall report-text en", [beside("wall report en")]),
     Row("chunk", "bpe-chunk, 10 GB by reference", "ms", "ms chunk sparse", [at_most(50)]),
     Row("chunk", "bpe-chunk --inline, a file", "MB/s", "speed chunk-inline en",
         [at_least(2000), beside("speed cat-inline en")]),
@@ -211,6 +214,16 @@ def merge(vocab):
     return subject
 
 
+def report(source):
+    """What 32,000 and 8,000 tokens do to a sum, or to the text itself."""
+    def subject(t, name):
+        def make():
+            run("bpe-merge", "-q", "-v", "32000,8000", "-o", t.tmp("model-%v.json"), t.sum(name))
+            return [word for size in (32000, 8000) for word in ("-m", t.tmp(f"model-{size}.json"))]
+        return run("bpe", "report", "-o", t.tmp("report.html"), *t.fact("two models", make), source(t, name))
+    return subject
+
+
 def chunk(t, name):
     took = run("bpe-chunk", *t.input(name))
     return dict(took, ms=took["wall"] * 1e3)
@@ -236,6 +249,7 @@ SUBJECTS = {
     "count-two": count_two,
     "pcre2-loop": pcre2_loop, "spin-two": lambda t, name: spin_two(), "sum": add,
     "merge-32000": merge(32000), "merge-128000": merge(128000),
+    "report": report(lambda t, name: t.sum(name)), "report-text": report(lambda t, name: t.path(name)),
     "chunk": chunk, "chunk-inline": on_file('bpe-chunk --inline "$1" | cat > /dev/null'),
     "chunk-pipe": on_file('cat "$1" | bpe-chunk | cat > /dev/null'),
     "cat-inline": on_file('cat "$1" | cat > /dev/null'), "cat-pipe": on_file('cat "$1" | cat | cat > /dev/null'),

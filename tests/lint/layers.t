@@ -40,7 +40,7 @@ LAYERS = {
 
 # Each linked library: its header, and the files that include it.
 OWNERS = {
-    "pcre2.h": ["common/pretok/scan_regex.c"],
+    "pcre2.h": ["common/pretok/scan_regex.c", "common/unicode/script.c"],
     "zstd.h": ["common/base/io/codec_zstd.c"],
     "zstd_errors.h": ["common/base/io/codec_zstd.c"],
     "zlib.h": ["common/base/io/codec_zlib.c"],

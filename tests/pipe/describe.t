@@ -315,13 +315,13 @@ superwords           0, *" "  a special token between two words that would be jo
     bpe describe -m words.model -m super.model -m super.model a.txt >table
     is "$(sed -nE 's/^(tokens|without superwords) +(.* )?([0-9,]*)$/\3/p' table | tr -d '\n,')" "$(n_ids super.model a.txt)$(n_ids words.model a.txt)" \
         "  beside other models"
-    refuses 64 "bpe describe: super.model has superwords of whole pretokens (BoundlessBPE), *; describe the text instead of the sum" \
+    refuses 64 "bpe describe: super.model has superwords of whole pretokens (BoundlessBPE), *; give the text instead of the sum" \
         bpe describe ab.sum super.model
 }
 
 # ---- What is refused ----
 
-untrue="describe the text instead"
+untrue="give the text instead"
 
 other_pattern() {
     have tiny.{txt,sum,json} cl100k.{sum,json}

@@ -116,7 +116,7 @@ if [ -e /dev/full ]; then
     done
 fi
 refuses 64 "bpe: trian: no such command; did you mean train? the commands are *" bpe trian
-refuses 64 "bpe: nope: no such command; the commands are describe, encode, monitor, parquet, plan, shard, show, sum-tree, tasks, train, tune, upload; see bpe help" bpe nope
+refuses 64 "bpe: nope: no such command; the commands are describe, encode, monitor, parquet, plan, report, shard, show, sum-tree, tasks, train, tune, upload; see bpe help" bpe nope
 no_page='no such command, program or page;'
 refuses 64 "bpe: nope: $no_page bpe help lists them" bpe help nope
 refuses 64 "bpe: bpe-trian: $no_page did you mean bpe-train? bpe help lists them" bpe help bpe-trian
@@ -132,7 +132,7 @@ is "$missing" "" "bpe help lists every page"
 refuses 64 "bpe: count: not a command but a program, bpe-count; the commands are *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
-refuses 64 "bpe: missing COMMAND; the commands are describe, encode, monitor, parquet, plan, shard, show, sum-tree, tasks, train, tune, upload; see bpe help" bpe
+refuses 64 "bpe: missing COMMAND; the commands are describe, encode, monitor, parquet, plan, report, shard, show, sum-tree, tasks, train, tune, upload; see bpe help" bpe
 fails 64 "bpe train: missing -v N *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"
