@@ -32,7 +32,7 @@ int count_histogram_next(const struct count_histogram *h, size_t *at, uint64_t *
 {
     while (*at < HISTOGRAM_CLASSES) {
         const size_t k = HISTOGRAM_CLASSES - ++*at;
-        if (h->n[k] && k) {
+        if (h->n[k]) {
             *rank += h->n[k];
             *count = (double)h->sum[k] / (double)h->n[k];
             return 1;

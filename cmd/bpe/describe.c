@@ -15,7 +15,6 @@
 #include "bpe/front.h"
 #include "driver/command.h"
 #include "model/model_read.h"
-#include "usage/shared_options.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -177,13 +176,7 @@ static const struct option_row rows[] = {
      "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken;\n"
      "repeat to compare several",
      OPTION_TO(TEXTS, struct describe_command, d.opt.model)},
-    INVALID_OPTION(struct describe_command, d.opt.source, "is a pretoken"),
-    SOURCE_OPTIONS(struct describe_command, d.opt.source),
-    MODELS_RULES_OPTIONS(struct describe_command, d.opt.pattern, d.opt.special_token),
-    {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)",
-     OPTION_TO(MEMORY, struct describe_command, d.opt.memory)},
-    {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
-     OPTION_TO(TEXT, struct describe_command, d.opt.temp)},
+    DESCRIBE_OPTIONS(struct describe_command, d.opt),
     COMMAND_NO_VERSION,
     {0},
 };

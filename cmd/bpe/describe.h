@@ -18,6 +18,7 @@
 #include "input/format_guess.h"
 #include "model/model.h"
 #include "pretok/rules.h"
+#include "usage/shared_options.h"
 #include "usage/source_options.h"
 
 #include <stdbool.h>
@@ -32,6 +33,17 @@ struct describe_options {
     const char *temp; /* as for spill_init */
     struct source_options source;
 };
+
+/* Rows of a table of options: o is a field of the struct `owner`, of type struct describe_options. */
+/* clang-format off */
+#define DESCRIBE_OPTIONS(owner, o) \
+    INVALID_OPTION(owner, o.source, "is a pretoken"), \
+    SOURCE_OPTIONS(owner, o.source), \
+    MODELS_RULES_OPTIONS(owner, o.pattern, o.special_token), \
+    {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)", \
+     OPTION_TO(MEMORY, owner, o.memory)}, \
+    {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)", OPTION_TO(TEXT, owner, o.temp)}
+/* clang-format on */
 
 enum {
     DESCRIBE_TOP = 16,    /* frequent pretokens or tokens listed */

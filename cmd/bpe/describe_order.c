@@ -12,14 +12,21 @@
 
 #include <stdlib.h>
 
-/* Calls token_counts_break of all models that need the pretokens of a split in order. */
+/* The next model after `last` (NULL: the first) that needs the pretokens of a split in order; NULL: there is none. */
+static struct describe_model *next_model(const struct describe_split *s, struct describe_model *last)
+{
+    struct describe_model *m = last ? last + 1 : s->of->model, *end = s->of->model + s->of->n_models;
+    while (m < end && (m->split != s || !m->tokens.in_order))
+        m++;
+    return m < end ? m : NULL;
+}
+
+/* Calls token_counts_break of all these models. */
 static int break_order(const struct describe_split *s, struct err *e)
 {
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split == s && m->tokens.in_order && token_counts_break(&m->tokens, e))
+    for (struct describe_model *m = NULL; (m = next_model(s, m));)
+        if (token_counts_break(&m->tokens, e))
             return -1;
-    }
     return 0;
 }
 
@@ -60,10 +67,7 @@ static int end_document(struct describe_split *s, struct err *e)
 {
     if (break_order(s, e))
         return -1;
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split != s || !m->tokens.in_order)
-            continue;
+    for (struct describe_model *m = NULL; (m = next_model(s, m));) {
         if (s->text_words)
             m->per_word += (double)(m->tokens.n_tokens - m->text_tokens) / (double)s->text_words;
         m->text_tokens = m->tokens.n_tokens;
@@ -104,11 +108,9 @@ static void note_growth(struct describe_split *s)
 static int take_words(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
 {
     struct describe_split *s = ctx;
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split == s && m->tokens.in_order && token_counts_text(&m->tokens, text, start, ends, n, e))
+    for (struct describe_model *m = NULL; (m = next_model(s, m));)
+        if (token_counts_text(&m->tokens, text, start, ends, n, e))
             return -1;
-    }
     if (s->rules->metaspace.on)
         return 0;
     s->read += ends[n - 1] - start;
@@ -127,19 +129,13 @@ static bool is_text(const struct describe_split *s, const struct describe_model 
 static int take_special(void *ctx, size_t token, size_t end, struct err *e)
 {
     struct describe_split *s = ctx;
-    const struct describe_model *first = NULL;
     count_text(s, s->counter.pretokenizer.special_begin);
     if (break_order(s, e))
         return -1;
-    for (size_t i = 0; i < s->of->n_models; i++) {
-        struct describe_model *m = &s->of->model[i];
-        if (m->split != s || !m->tokens.in_order)
-            continue;
-        if (s->of->in_order && is_text(s, m, token))
+    for (struct describe_model *m = NULL; s->of->in_order && (m = next_model(s, m));)
+        if (is_text(s, m, token))
             token_counts_token(&m->tokens, m->special_id[token]);
-        first = first ? first : m;
-    }
-    if (is_text(s, first, token)) {
+    if (is_text(s, next_model(s, NULL), token)) {
         count_text(s, end);
         return 0;
     }

@@ -3,6 +3,7 @@
 
 #include "wire/record_text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,8 +24,10 @@ void html_printf(struct html *h, const char *fmt, ...)
     char text[501];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    const int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    assert(n >= 0 && (size_t)n < sizeof text);
+    (void)n;
     html_put(h, text);
 }
 

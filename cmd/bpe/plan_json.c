@@ -7,10 +7,7 @@
 static void put(struct json_writer *w, const char *key, double n)
 {
     json_write_key(w, key);
-    if (n >= 0 && n < 1e15 && !(n - floor(n) > 0))
-        json_write_uint(w, (uint64_t)n);
-    else
-        json_write_real(w, n);
+    json_write_number(w, n);
 }
 
 static void put_str(struct json_writer *w, const char *key, const char *value)

@@ -9,7 +9,6 @@
 #include "base/sys/memory.h"
 #include "bpe/front.h"
 #include "driver/command.h"
-#include "usage/shared_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +62,9 @@ static void check_parallel(const struct report *r)
 /* The JSON is beside the page: report.html, report.json. *owned.* */
 static char *json_path(const char *page, struct err *e)
 {
-    static const char html[] = ".html";
-    const size_t n = strlen(page), cut = sizeof html - 1;
-    const bool ends = n > cut && strcmp(page + n - cut, html) == 0;
+    const size_t n = strlen(page), html = strlen(".html"), cut = n > html && str_ends(page, ".html") ? html : 0;
     char *path = NULL;
-    if (asprintf(&path, "%.*s.json", (int)(ends ? n - cut : n), page) < 0) {
+    if (asprintf(&path, "%.*s.json", (int)(n - cut), page) < 0) {
         err_mem(e, "a file name", n);
         return NULL;
     }
@@ -215,10 +212,9 @@ static int check(void *options, struct err *e)
     const bool named = r->files != usage_no_files;
     if (!o->model.n || o->model.n > REPORT_MODELS)
         return err_set(e, EX_USAGE, o->model.n ? "at most %d models" : "missing -m MODEL; see --help", REPORT_MODELS);
-    const size_t n = r->output ? strlen(r->output) : 0;
-    if (r->output && (!n || !strcmp(r->output, "-")))
+    if (r->output && (!*r->output || !strcmp(r->output, "-")))
         return err_set(e, EX_USAGE, "-o names the page, such as report.html, and a JSON file is written beside it");
-    if (n > 5 && !strcmp(r->output + n - 5, ".json"))
+    if (r->output && strlen(r->output) > strlen(".json") && str_ends(r->output, ".json"))
         return err_set(e, EX_USAGE, "-o %s: name the page, as report.html; the figures go into report.json beside it",
                        r->output);
     if (!r->output && !r->require.n)
@@ -240,13 +236,7 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXTS, struct report, require)},
     {0, "parallel", NULL, "the sources are translations of each other: compare what they cost",
      OPTION_TO(FLAG, struct report, parallel)},
-    INVALID_OPTION(struct report, d.opt.source, "is a pretoken"),
-    SOURCE_OPTIONS(struct report, d.opt.source),
-    MODELS_RULES_OPTIONS(struct report, d.opt.pattern, d.opt.special_token),
-    {'S', "memory", "SIZE", "use about SIZE of memory for counts, then the disk (default 50%)",
-     OPTION_TO(MEMORY, struct report, d.opt.memory)},
-    {'T', "temp", "DIR", "write temporary files to DIR (default $TMPDIR, or /tmp)",
-     OPTION_TO(TEXT, struct report, d.opt.temp)},
+    DESCRIBE_OPTIONS(struct report, d.opt),
     COMMAND_NO_VERSION,
     {0},
 };

@@ -14,6 +14,7 @@
 #include "base/sys/err.h"
 #include "bpe/describe.h"
 #include "bpe/report_kinds.h"
+#include "library/worker.h"
 #include "model/model.h"
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@ enum token_reach {
     REACH_SELF,        /* it is made */
     REACH_SPECIAL,     /* an added token, or the one for unknown characters */
     REACH_UNDECODABLE, /* its bytes are not UTF-8, so there is no such text */
-    REACH_SINGLE,      /* another single token is made */
+    REACH_SINGLE,      /* from here on, it is unreachable: another single token is made */
     REACH_MULTI,       /* several are made */
     REACH_NOT_MADE,    /* no merges make it; how the model splits text is not known */
 };
@@ -56,6 +57,7 @@ struct report_vocabulary {
     size_t n_longest, n_learned;
     uint64_t *count; /* owned; by id: occurrences in all sources */
     uint64_t *made;  /* owned; by id: how often its merge was applied in all sources, or it occurred without one */
+    struct worker *worker; /* owned; NULL: it is not known how the model splits text */
 };
 
 int report_vocabulary_init(struct report_vocabulary *v, struct describe_model *m, struct scripts *scripts,
@@ -70,6 +72,17 @@ bool report_token_removable(const struct report_vocabulary *v, uint32_t id);
 
 /* Whether a token is waste in these sources: it may be left out, and they do not need it even as a part of others. */
 bool report_token_waste(const struct report_vocabulary *v, uint32_t id);
+
+/* Whether the text of a token is encoded to others; how many such tokens there are. */
+static inline bool report_token_unreachable(const struct report_vocabulary *v, uint32_t id)
+{
+    return v->reach[id] >= REACH_SINGLE;
+}
+uint64_t report_unreachable(const struct report_vocabulary *v);
+
+/* Encodes a text that stands inside a longer one, so that no prefix is added. Its ids are in v->worker->ids; v->worker
+ * must not be NULL. -1: see worker_encode. */
+int report_encode(const struct report_vocabulary *v, struct str text, struct err *e);
 
 /* Adds how often the merge of each token was applied to make these tokens, or it occurred without one. made: by id,
  * zeroed. */
@@ -87,7 +100,7 @@ struct report_curve {
 /* What a model does to a source, or to all of them. */
 struct report_cell {
     uint64_t bytes, chars;
-    bool has_pretokens, has_distinct, has_texts; /* whether these are known: */
+    bool has_pretokens, has_texts; /* whether these are known, except `distinct` of all sources together: */
     uint64_t pretokens, distinct;
     uint64_t texts, words;                                 /* of the texts with a word */
     double per_word;                                       /* the sum, over these, of tokens per word */
@@ -132,14 +145,16 @@ struct report {
 
 /* The index of all sources together, for the functions below: the only one, if there is one. */
 #define REPORT_ALL SIZE_MAX
+bool report_is_all(const struct report *r, size_t source); /* and whether there are several */
+
+/* Sets *source to the nth of the sources, after which come all together, if there are several. false: no more. */
+bool report_nth_source(const struct report *r, size_t n, size_t *source);
+
 const struct report_cell *report_cell(const struct report *r, size_t model, size_t source);
 struct str report_source_name(const struct report *r, size_t source);
 
 /* The script whose tokens two models need in the most different numbers for a source; REPORT_KINDS: none. */
 enum report_kind report_script(const struct report_cell *a, const struct report_cell *b);
-
-/* Tokens whose own text is encoded to others. */
-uint64_t report_unreachable(const struct report_vocabulary *v);
 
 /* The path of a FILE, which may be NAME=PATH. */
 char *report_path(char *file);
@@ -156,12 +171,14 @@ int report_end(struct report *r, struct err *e);
 /* ---- Figures by name ---- */
 
 struct report_metric {
-    const char *name;                                                     /* in the JSON and in --require */
-    const char *label;                                                    /* on the page */
-    int decimals;                                                         /* shown */
-    bool percent;                                                         /* shown as one */
-    bool of_model;                                                        /* it has no source */
-    double (*value)(const struct report *r, size_t model, size_t source); /* NAN: not known */
+    const char *name;  /* in the JSON and in --require */
+    const char *label; /* on the page */
+    int decimals;      /* shown */
+    bool percent;      /* shown as one */
+    bool of_model;     /* it has no source */
+    /* NAN: not known. */
+    double (*value)(const struct report *r, size_t model, size_t source);
+    enum { NEEDS_TOKENS, NEEDS_TEXT, NEEDS_PARALLEL } needs; /* without which it is not known */
 };
 
 extern const struct report_metric report_metrics[]; /* ends with name NULL */

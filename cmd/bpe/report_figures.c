@@ -108,7 +108,6 @@ static void take_pretokens(struct report_cell *c, const struct describe *d, cons
     *c = (struct report_cell){.bytes = d->sum ? s->n_bytes : s->text_bytes,
                               .chars = d->sum ? s->n_chars : s->text_chars,
                               .has_pretokens = d->sum || !s->rules->metaspace.on,
-                              .has_distinct = d->sum || !s->rules->metaspace.on,
                               .has_texts = !d->sum,
                               .pretokens = s->n,
                               .distinct = s->n_distinct,
@@ -176,17 +175,27 @@ int report_end(struct report *r, struct err *e)
     return 0;
 }
 
+bool report_is_all(const struct report *r, size_t source)
+{
+    return source == REPORT_ALL && r->n_sources > 1;
+}
+
+bool report_nth_source(const struct report *r, size_t n, size_t *source)
+{
+    *source = n < r->n_sources ? n : REPORT_ALL;
+    return n < r->n_sources || (n == r->n_sources && n > 1);
+}
+
 const struct report_cell *report_cell(const struct report *r, size_t model, size_t source)
 {
-    return source == REPORT_ALL && r->n_sources > 1 ? &r->all[model]
-                                                    : &r->source[source == REPORT_ALL ? 0 : source].cell[model];
+    return report_is_all(r, source) ? &r->all[model] : &r->source[source == REPORT_ALL ? 0 : source].cell[model];
 }
 
 struct str report_source_name(const struct report *r, size_t source)
 {
     static const char all[] = "all";
-    return source == REPORT_ALL && r->n_sources > 1 ? (struct str){(const unsigned char *)all, sizeof all - 1}
-                                                    : r->source[source == REPORT_ALL ? 0 : source].name;
+    return report_is_all(r, source) ? (struct str){(const unsigned char *)all, sizeof all - 1}
+                                    : r->source[source == REPORT_ALL ? 0 : source].name;
 }
 
 enum report_kind report_script(const struct report_cell *a, const struct report_cell *b)

@@ -15,20 +15,14 @@ static void put_uint(struct json_writer *w, const char *key, uint64_t n)
     json_write_uint(w, n);
 }
 
-static void put_number(struct json_writer *w, double v)
-{
-    if (isnan(v))
-        json_write_null(w);
-    else if (v >= 0 && v < 1e15 && !(v - floor(v) > 0))
-        json_write_uint(w, (uint64_t)v);
-    else
-        json_write_real(w, v);
-}
-
-static void put_real(struct json_writer *w, const char *key, double v)
+/* A figure; null if it is not known. */
+static void put_figure(struct json_writer *w, const char *key, double v)
 {
     json_write_key(w, key);
-    put_number(w, v);
+    if (isnan(v))
+        json_write_null(w);
+    else
+        json_write_number(w, v);
 }
 
 /* Bytes as text: escaped as by bpe-view, so that any bytes can be restored. */
@@ -72,8 +66,8 @@ static void put_curve(struct json_writer *w, const char *key, const struct repor
     json_write_begin(w, '[');
     for (size_t i = 0; i < c->n; i++) {
         json_write_begin(w, '[');
-        put_number(w, c->at[i].x);
-        put_number(w, c->at[i].y);
+        json_write_number(w, c->at[i].x);
+        json_write_number(w, c->at[i].y);
         json_write_end(w, ']');
     }
     json_write_end(w, ']');
@@ -119,7 +113,7 @@ static void put_model(struct json_writer *w, const struct report *r, size_t k)
     put_name(w, "name", r->d.model[k].name);
     for (const struct report_metric *m = report_metrics; m->name; m++)
         if (m->of_model)
-            put_real(w, m->name, m->value(r, k, REPORT_ALL));
+            put_figure(w, m->name, m->value(r, k, REPORT_ALL));
     json_write_key(w, "encoded_again");
     json_write_begin(w, '{');
     for (size_t i = 0; i <= REACH_NOT_MADE; i++)
@@ -141,19 +135,19 @@ static void put_cell(struct json_writer *w, const struct report *r, size_t k, si
     const struct report_cell *c = report_cell(r, k, source);
     json_write_begin(w, '{');
     put_name(w, "model", r->d.model[k].name);
-    if (source == REPORT_ALL && r->n_sources > 1) {
+    if (report_is_all(r, source)) {
         json_write_key(w, "source");
         json_write_null(w);
     } else
         put_text(w, "source", report_source_name(r, source));
     for (const struct report_metric *m = report_metrics; m->name; m++)
         if (!m->of_model)
-            put_real(w, m->name, m->value(r, k, source));
+            put_figure(w, m->name, m->value(r, k, source));
     put_uint(w, "bytes", c->bytes);
     put_uint(w, "characters", c->chars);
-    put_real(w, "pretokens", c->has_pretokens ? (double)c->pretokens : NAN);
-    put_real(w, "distinct_pretokens", c->has_distinct ? (double)c->distinct : NAN);
-    put_real(w, "words", c->has_texts ? (double)c->words : NAN);
+    put_figure(w, "pretokens", c->has_pretokens ? (double)c->pretokens : NAN);
+    put_figure(w, "distinct_pretokens", c->has_pretokens && !report_is_all(r, source) ? (double)c->distinct : NAN);
+    put_figure(w, "words", c->has_texts ? (double)c->words : NAN);
     put_kinds(w, "kinds", c->kinds);
     put_lengths(w, "lengths", c->lengths);
     put_curve(w, "bytes_per_token_by_vocabulary", &c->by_size);
@@ -204,9 +198,9 @@ int report_to_json(const struct report *r, struct buf *out, struct err *e)
     json_write_end(&w, ']');
     json_write_key(&w, "figures");
     json_write_begin(&w, '[');
-    for (size_t i = 0; i <= r->n_sources; i++)
-        for (size_t k = 0; k < r->d.n_models && (i < r->n_sources || i > 1); k++)
-            put_cell(&w, r, k, i < r->n_sources ? i : REPORT_ALL);
+    for (size_t i = 0, source; report_nth_source(r, i, &source); i++)
+        for (size_t k = 0; k < r->d.n_models; k++)
+            put_cell(&w, r, k, source);
     json_write_end(&w, ']');
     put_limits(&w, r);
     json_write_end(&w, '}');

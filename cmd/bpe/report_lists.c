@@ -7,11 +7,6 @@
 
 /* ---- Which ---- */
 
-static bool is_unreachable(const struct report_vocabulary *v, uint32_t id)
-{
-    return v->reach[id] == REACH_SINGLE || v->reach[id] == REACH_MULTI || v->reach[id] == REACH_NOT_MADE;
-}
-
 static bool occurs(const struct report_vocabulary *v, uint32_t id)
 {
     return v->count[id] > 0;
@@ -112,8 +107,8 @@ static bool longest(const struct report_vocabulary *v, uint32_t a, uint32_t b)
 /* ---- Lists ---- */
 
 const struct report_list_of report_lists[REPORT_LISTS] = {
-    [LIST_UNREACHABLE] = {"unreachable", "Unreachable", "Their own text is encoded to other tokens.", is_unreachable,
-                          by_id},
+    [LIST_UNREACHABLE] = {"unreachable", "Unreachable", "Their own text is encoded to other tokens.",
+                          report_token_unreachable, by_id},
     [LIST_WASTE] = {"waste", "Waste",
                     "Never merged in these sources, not even as a part of another token; the last learned first. More "
                     "text would need some of them.",

@@ -148,24 +148,25 @@ static double undecodable(const struct report *r, size_t model, size_t source)
 }
 
 const struct report_metric report_metrics[] = {
-    {"bytes_per_token", "bytes per token", 3, false, false, bytes_per_token},
-    {"characters_per_token", "characters per token", 3, false, false, characters_per_token},
-    {"tokens_per_word", "tokens per word, mean over texts", 3, false, false, tokens_per_word},
-    {"tokens_per_word_pooled", "tokens per word, all texts together", 3, false, false, tokens_per_word_pooled},
-    {"texts", "texts with a word", 0, false, false, texts_of},
-    {"tokens", "tokens", 0, false, false, tokens},
-    {"renyi", "Rényi efficiency (α = 2.5)", 3, false, false, renyi},
-    {"types", "tokens of the vocabulary that occur", 0, false, false, types},
-    {"utilisation", "utilisation: their share of the vocabulary", 1, true, false, utilisation},
-    {"type_token_ratio", "type-token ratio", 6, false, false, type_token_ratio},
-    {"part_share", "tokens that are parts of characters", 1, true, false, part_share},
-    {"premium", "premium over the first source", 3, false, false, premium},
-    {"gini", "Gini coefficient of the cost of sources", 3, false, true, gini},
-    {"vocabulary", "vocabulary", 0, false, true, vocabulary},
-    {"never_used", "tokens that never occur themselves", 0, false, true, never_used},
-    {"waste", "tokens that are waste here", 0, false, true, waste},
-    {"unreachable", "unreachable tokens", 0, false, true, unreachable},
-    {"undecodable", "tokens that are not whole characters", 0, false, true, undecodable},
+    {"bytes_per_token", "bytes per token", 3, false, false, bytes_per_token, NEEDS_TOKENS},
+    {"characters_per_token", "characters per token", 3, false, false, characters_per_token, NEEDS_TOKENS},
+    {"tokens_per_word", "tokens per word, mean over texts", 3, false, false, tokens_per_word, NEEDS_TEXT},
+    {"tokens_per_word_pooled", "tokens per word, all texts together", 3, false, false, tokens_per_word_pooled,
+     NEEDS_TEXT},
+    {"texts", "texts with a word", 0, false, false, texts_of, NEEDS_TEXT},
+    {"tokens", "tokens", 0, false, false, tokens, NEEDS_TOKENS},
+    {"renyi", "Rényi efficiency (α = 2.5)", 3, false, false, renyi, NEEDS_TOKENS},
+    {"types", "tokens of the vocabulary that occur", 0, false, false, types, NEEDS_TOKENS},
+    {"utilisation", "utilisation: their share of the vocabulary", 1, true, false, utilisation, NEEDS_TOKENS},
+    {"type_token_ratio", "type-token ratio", 6, false, false, type_token_ratio, NEEDS_TOKENS},
+    {"part_share", "tokens that are parts of characters", 1, true, false, part_share, NEEDS_TOKENS},
+    {"premium", "premium over the first source", 3, false, false, premium, NEEDS_PARALLEL},
+    {"gini", "Gini coefficient of the cost of sources", 3, false, true, gini, NEEDS_PARALLEL},
+    {"vocabulary", "vocabulary", 0, false, true, vocabulary, NEEDS_TOKENS},
+    {"never_used", "tokens that never occur themselves", 0, false, true, never_used, NEEDS_TOKENS},
+    {"waste", "tokens that are waste here", 0, false, true, waste, NEEDS_TOKENS},
+    {"unreachable", "unreachable tokens", 0, false, true, unreachable, NEEDS_TOKENS},
+    {"undecodable", "tokens that are not whole characters", 0, false, true, undecodable, NEEDS_TOKENS},
     {0}};
 
 /* ---- Limits ---- */
@@ -241,7 +242,7 @@ static int find_source(const struct report *r, struct report_limit *l, struct er
         l->at = str_equal(r->source[i].name, name) ? i : REPORT_ALL;
     if (l->source && l->at == REPORT_ALL)
         return err_set(e, EX_USAGE, "--require: '%s': there is no source %.*s", l->text, (int)l->source_len, l->source);
-    if (!r->parallel && (l->metric->value == premium || l->metric->value == gini))
+    if (!r->parallel && l->metric->needs == NEEDS_PARALLEL)
         return err_set(e, EX_USAGE, "--require: '%s': this figure needs --parallel", l->text);
     return 0;
 }
@@ -296,8 +297,7 @@ const char *report_limit_text(const struct report *r, size_t i)
 /* Why a figure is not known. */
 static const char *why_unknown(const struct report *r, const struct report_limit *l)
 {
-    const bool texts = l->metric->value == texts_of || l->metric->value == tokens_per_word ||
-                       l->metric->value == tokens_per_word_pooled;
+    const bool texts = l->metric->needs == NEEDS_TEXT;
     return texts && !report_cell(r, 0, l->at)->has_texts ? "it needs text, not a sum"
            : texts                                       ? "there are no words"
                                                          : "there are too few tokens";

@@ -9,13 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct worker;
-
 struct page {
     struct html h;
-    const struct report *r;               /* borrowed */
-    struct chart chart;                   /* being made */
-    struct worker *worker[REPORT_MODELS]; /* while words are shown; NULL: it is not known how the model splits text */
+    const struct report *r; /* borrowed */
+    struct chart chart;     /* being made */
 };
 
 /* ---- Sections ---- */

@@ -3,14 +3,19 @@
 
 #include <string.h>
 
+/* The last part of a path, unless it is empty. */
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 struct str page_model_name(const struct report *r, size_t k)
 {
-    const char *path = r->d.model[k].name, *slash = strrchr(path, '/'), *name = slash && slash[1] ? slash + 1 : path;
-    for (size_t i = 0; i < r->d.n_models; i++) {
-        const char *other = r->d.model[i].name, *at = strrchr(other, '/');
-        if (i != k && !strcmp(at && at[1] ? at + 1 : other, name))
+    const char *path = r->d.model[k].name, *name = file_name(path);
+    for (size_t i = 0; i < r->d.n_models; i++)
+        if (i != k && !strcmp(file_name(r->d.model[i].name), name))
             name = path;
-    }
     return (struct str){(const unsigned char *)name, strlen(name)};
 }
 
@@ -22,7 +27,7 @@ void page_model(struct page *p, size_t k)
 void page_source(struct page *p, size_t source)
 {
     const struct str name = report_source_name(p->r, source);
-    if (source == REPORT_ALL && p->r->n_sources > 1)
+    if (report_is_all(p->r, source))
         html_put(&p->h, "all sources");
     else
         html_text(&p->h, name);

@@ -173,18 +173,10 @@ void page_limits(struct page *p)
     html_put(&p->h, "</table></div>\n");
 }
 
-/* The sources, in order, and then all together: the nth of them; false: there are no more. */
-static bool nth_source(const struct report *r, size_t n, size_t *source)
-{
-    *source = n < r->n_sources ? n : REPORT_ALL;
-    return n < r->n_sources || (n == r->n_sources && n > 1);
-}
-
 void page_compression(struct page *p)
 {
     const struct report *r = p->r;
     double most = 0;
-    size_t source;
     html_put(&p->h,
              "<h2 id=compression>Compression</h2><p>Bytes per token: the more, the fewer tokens. Below them, how many "
              "tokens more or fewer than the first model. Scripts need one to four bytes for a character, so compare "
@@ -192,10 +184,10 @@ void page_compression(struct page *p)
              "class=t scope=col>source<th scope=col>bytes");
     page_heads(p);
     html_put(&p->h, "<tbody>");
-    for (size_t n = 0; nth_source(r, n, &source); n++)
+    for (size_t n = 0, source; report_nth_source(r, n, &source); n++)
         for (size_t k = 0; k < r->d.n_models; k++)
             most = fmax(most, report_metrics[0].value(r, k, source));
-    for (size_t n = 0; nth_source(r, n, &source); n++) {
+    for (size_t n = 0, source; report_nth_source(r, n, &source); n++) {
         html_put(&p->h, "<tr><th scope=row>");
         page_source(p, source);
         html_put(&p->h, "<td>");
@@ -229,18 +221,18 @@ static void put_measures(struct page *p, size_t source)
     page_heads(p);
     html_put(&p->h, "<tbody>");
     for (const struct report_metric *m = report_metrics; m->name; m++) {
-        bool known = false;
+        const bool per_word = !strncmp(m->name, "tokens_per_word", strlen("tokens_per_word"));
+        bool known = per_word; /* a sum's row says what it lacks */
         for (size_t k = 0; k < r->d.n_models; k++)
             known = known || !isnan(m->value(r, k, source));
-        if ((m->of_model && source != REPORT_ALL) ||
-            (!known && !m->of_model && strncmp(m->name, "tokens_per_word", 15)) || (!known && m->of_model))
+        if (!known || (m->of_model && source != REPORT_ALL))
             continue;
         html_put(&p->h, "<tr><th scope=row>");
         html_string(&p->h, m->label);
         html_printf(&p->h, " <small class=dim>%s</small>", m->name);
         for (size_t k = 0; k < r->d.n_models; k++) {
             html_put(&p->h, "<td>");
-            if (isnan(m->value(r, k, source)) && !strncmp(m->name, "tokens_per_word", 15))
+            if (per_word && isnan(m->value(r, k, source)))
                 html_put(&p->h, report_cell(r, k, source)->has_texts ? "no words" : "needs text");
             else
                 put_metric(p, m, k, source);

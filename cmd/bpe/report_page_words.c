@@ -1,21 +1,16 @@
 /* report_page_words.c - frequent words, and the tokens that each model makes of them: a section of the page. */
 #include "bpe/report_page.h"
 
-#include "library/worker.h"
-
 enum { WORDS = 12 };
 
-/* Encodes a word: its ids are in p->worker[k]->ids; none if it is not known how the model splits text. */
+/* Encodes a word, and returns the number of its tokens; 0: it is not known how the model splits text. */
 static size_t encode_word(struct page *p, size_t k, struct str word)
 {
-    struct worker *w = p->worker[k];
-    size_t where;
-    if (!w || p->h.failed)
+    const struct report_vocabulary *v = &p->r->vocabulary[k];
+    if (!v->worker || p->h.failed)
         return 0;
-    w->ids.n = 0;
-    pretokenizer_begin(&w->now->pretokenizer, true, true);
-    p->h.failed = worker_encode(w, (const char *)word.p, word.len, &where, p->h.e);
-    return w->ids.n;
+    p->h.failed = report_encode(v, word, p->h.e);
+    return v->worker->ids.n;
 }
 
 static struct str word_at(const struct report_source *s, size_t i)
@@ -43,13 +38,14 @@ static void put_word(struct page *p, const struct report_source *s, size_t i)
     html_put(&p->h, "<td>");
     html_number(&p->h, (double)s->words.at[i].count, 0);
     for (size_t k = 0; k < p->r->d.n_models; k++) {
+        const struct report_vocabulary *v = &p->r->vocabulary[k];
         const size_t n = encode_word(p, k, word_at(s, i));
         html_put(&p->h, "<td class=t>");
         if (n)
             html_printf(&p->h, "%zu: ", n);
         for (size_t t = 0; t < n && !p->h.failed; t++) {
-            const uint32_t id = ids_get(p->worker[k]->ids.p + t * ids_width(true), true);
-            html_token(&p->h, report_token_text(&p->r->vocabulary[k], id));
+            const uint32_t id = ids_get(v->worker->ids.p + t * ids_width(true), true);
+            html_token(&p->h, report_token_text(v, id));
         }
     }
 }
@@ -82,18 +78,9 @@ static void put_words_of(struct page *p, const struct report_source *s)
 void page_words(struct page *p)
 {
     const struct report *r = p->r;
-    struct worker_pool *pool = worker_pool_make(p->h.e);
     bool some = false;
-    p->h.failed = p->h.failed || !pool;
     for (size_t i = 0; i < r->n_sources; i++)
         some = some || r->source[i].words.n;
-    for (size_t k = 0; k < r->d.n_models && some && !p->h.failed; k++) {
-        const struct describe_model *m = &r->d.model[k];
-        if (!m->how.pattern && !m->model.n_regex)
-            continue;
-        p->worker[k] = worker_get(pool, &m->how, BPE_SPECIAL_TOKEN, p->h.e);
-        p->h.failed = !p->worker[k];
-    }
     if (some)
         html_put(&p->h,
                  "<h2 id=words>Frequent words</h2><p>Of the 64 most frequent words with two letters or more, those "
@@ -103,7 +90,4 @@ void page_words(struct page *p)
     for (size_t i = 0; i < r->n_sources && i < REPORT_SHOWN; i++)
         if (r->source[i].words.n)
             put_words_of(p, &r->source[i]);
-    for (size_t k = 0; k < r->d.n_models; k++)
-        worker_free(p->worker[k]);
-    worker_pool_free(pool);
 }

@@ -2,7 +2,6 @@
  * it. */
 #include "bpe/report.h"
 
-#include "library/worker.h"
 #include "model/model_convert.h"
 
 #include <stdlib.h>
@@ -68,21 +67,24 @@ static bool is_special(const struct model *m, uint32_t id)
 
 /* ---- Whether a token can occur ---- */
 
-/* Encodes the text of a token, inside a text, so that no prefix is added. */
-static int encode_again(struct report_vocabulary *v, struct worker *w, uint32_t id, struct err *e)
+int report_encode(const struct report_vocabulary *v, struct str text, struct err *e)
 {
-    const struct str text = report_token_text(v, id);
     size_t where;
-    w->ids.n = 0;
-    pretokenizer_begin(&w->now->pretokenizer, true, true);
-    if (worker_encode(w, (const char *)text.p, text.len, &where, e))
+    v->worker->ids.n = 0;
+    pretokenizer_begin(&v->worker->now->pretokenizer, true, true);
+    return worker_encode(v->worker, (const char *)text.p, text.len, &where, e);
+}
+
+static int encode_again(struct report_vocabulary *v, uint32_t id, struct err *e)
+{
+    if (report_encode(v, report_token_text(v, id), e))
         return -1;
-    const uint32_t first = w->ids.n ? ids_get(w->ids.p, true) : MODEL_NO_ID;
-    v->reach[id] = w->ids.n != 1 ? REACH_MULTI : first == id ? REACH_SELF : REACH_SINGLE;
+    const struct ids *ids = &v->worker->ids;
+    v->reach[id] = ids->n != 1 ? REACH_MULTI : ids_get(ids->p, true) == id ? REACH_SELF : REACH_SINGLE;
     return 0;
 }
 
-static int find_reach(struct report_vocabulary *v, struct worker *w, struct err *e)
+static int find_reach(struct report_vocabulary *v, struct err *e)
 {
     const struct model *m = v->model;
     for (uint32_t id = 0; id < m->n_ids; id++) {
@@ -96,25 +98,24 @@ static int find_reach(struct report_vocabulary *v, struct worker *w, struct err 
             v->reach[id] = REACH_UNDECODABLE;
         else if (!text.len)
             v->reach[id] = REACH_MULTI;
-        else if (!w)
+        else if (!v->worker)
             v->reach[id] = m->token[id].len > 1 && v->split[id].left == MODEL_NO_ID ? REACH_NOT_MADE : REACH_SELF;
-        else if (encode_again(v, w, id, e))
+        else if (encode_again(v, id, e))
             return -1;
         v->n_reach[v->reach[id]]++;
     }
     return 0;
 }
 
-static int reach_all(struct report_vocabulary *v, const struct describe_model *m, struct err *e)
+/* Makes the worker, unless it is not known how the model splits text. */
+static int open_worker(struct report_vocabulary *v, const struct describe_model *m, struct err *e)
 {
     if (!m->how.pattern && !m->model.n_regex)
-        return find_reach(v, NULL, e);
+        return 0;
     struct worker_pool *pool = worker_pool_make(e);
-    struct worker *w = pool ? worker_get(pool, &m->how, BPE_SPECIAL_TOKEN, e) : NULL;
-    const int rc = w ? find_reach(v, w, e) : -1;
-    worker_free(w);
+    v->worker = pool ? worker_get(pool, &m->how, BPE_SPECIAL_TOKEN, e) : NULL;
     worker_pool_free(pool);
-    return rc;
+    return v->worker ? 0 : -1;
 }
 
 /* ---- Kinds and lengths ---- */
@@ -207,7 +208,8 @@ int report_vocabulary_init(struct report_vocabulary *v, struct describe_model *m
     v->made = calloc(n, sizeof *v->made);
     if (!v->kind || !v->reach || !v->longest_first || !v->learned || !v->count || !v->made)
         return err_mem(e, "the vocabulary", n * 32);
-    if (decode_all(v, e) || model_splits(&m->model, &v->split, e) || reach_all(v, m, e) || sort_by_length(v, e))
+    if (decode_all(v, e) || model_splits(&m->model, &v->split, e) || open_worker(v, m, e) || find_reach(v, e) ||
+        sort_by_length(v, e))
         return -1;
     list_learned(v);
     classify(v, scripts);
@@ -225,4 +227,5 @@ void report_vocabulary_free(struct report_vocabulary *v)
     free(v->learned);
     free(v->count);
     free(v->made);
+    worker_free(v->worker);
 }

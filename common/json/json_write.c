@@ -168,6 +168,14 @@ void json_write_real(struct json_writer *w, double v)
     put_str(w, text);
 }
 
+void json_write_number(struct json_writer *w, double v)
+{
+    if (v >= 0 && v < 1e15 && !(v - (double)(uint64_t)v > 0))
+        json_write_uint(w, (uint64_t)v);
+    else
+        json_write_real(w, v);
+}
+
 void json_write_bool(struct json_writer *w, bool v)
 {
     put_separator(w);
