@@ -208,6 +208,27 @@ for dies in "bin -dcq 300000" "bin -1cq 1000" "near -1cq 300000" "near -1cq 0" "
 done
 echo - >zstd_dies
 
+# The sessions end with the text. The process that reports the end is slow (here: stopped for 2 s): no connection was lost.
+mkfifo feed
+trouble "$none"
+bpe ssh fan_out -S 2/h2 --ssh="$ssh" --block=1M -- bpe-count <feed >counts 2>err &
+pid=$!
+reporters=()
+{
+    cat few
+    in_the_middle
+    for process in $(pgrep -x fan_out); do
+        case $(readlink "/proc/$process/fd/0") in
+        "$here"/tmp/*/hold) pgrep -P "$process" >children || reporters+=("$process") ;;
+        esac
+    done
+    kill -STOP "${reporters[@]}"
+} >feed
+sleep 2
+kill -CONT "${reporters[@]}"
+wait "$pid"
+is "$? ${#reporters[@]} $(cat err)" "0 1 " "the process that reports the end of the text is slow"
+
 # below PID NAME: the descendant of PID with this name.
 below() {
     local child
@@ -230,7 +251,6 @@ ends() {
 }
 
 # still_here: starts fan_out on this machine, with workers that hang and text without end.
-mkfifo feed
 exec {feed}<>feed
 still_here() {
     trouble "$still"
