@@ -116,6 +116,7 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     p->is_records = true;
     if (p->encoder.out.format == IDS_TURNS)
         input_on_idle(in, on_idle, p);
+    p->encoder.reader.hands_over = p->encoder.out.format == IDS_RECORDS; /* ids of other processes wait for these */
     int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed != 0, e);
     record_reader_close(&reader);
     return rc;

@@ -408,9 +408,31 @@ static int read_record(struct chunk_reader *r, const struct record *rec, struct 
  * rest is for the others, which can complete the run. */
 struct stream {
     struct chunk_reader *r;
+    struct input *in;
     bool failed, shared;
+    bool taken;    /* a record, since hand_over was last called */
     struct err *e; /* the first error */
 };
+
+static bool has_batch(const struct chunk_reader *r)
+{
+    const struct chunk_run *run = r->runs;
+    while (run && !run->n_bytes)
+        run = run->hh.next;
+    return run != NULL;
+}
+
+/* Called before the input is read, and each second until there is something to read, while a batch is open. */
+static int hand_over(void *ctx, struct err *e)
+{
+    struct stream *s = ctx;
+    bool idle = !s->taken && input_message_ended(s->in);
+    s->taken = false;
+    if (!idle)
+        return 0;
+    input_on_idle(s->in, NULL, NULL);
+    return chunk_reader_finish(s->r, e);
+}
 
 /* A record_take. */
 static int take_record(void *ctx, const struct record *rec, const char *name, struct err *later)
@@ -426,12 +448,15 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* even after an error: these explain what is missing, and
                                                                 why */
     }
+    if (s->shared && r->hands_over)
+        input_on_idle(s->in, !s->failed && has_batch(r) ? hand_over : NULL, s);
+    s->taken = true;
     return s->failed && s->shared && s->e->code != EX_DATAERR ? -1 : 0;
 }
 
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e)
 {
-    struct stream s = {r, failed, input_is_shared(in->in), e};
+    struct stream s = {.r = r, .in = in->in, .failed = failed, .shared = input_is_shared(in->in), .e = e};
     struct err later = {0};
     if (record_each(in, take_record, &s, &later) && !s.failed) {
         s.failed = true;

@@ -107,6 +107,19 @@ for how in "" --inline; do
     is "$? $(cat shards/*.bin 2>/dev/null | cmp - want.ids 2>&1)" "0 " "  the same ids" || cat err
 done
 
+# The source waits until there is a commit record.
+# shellcheck disable=SC2016
+waits='bpe-chunk --inline -m m.json c.txt
+    for i in {1..100}; do
+        ! LC_ALL=C grep -qa "^.1K" tokens.records || break
+        sleep 0.1
+    done
+    cp tokens.records early.records'
+timeout 60 "$deal" 2 bash -c "$waits" -- bpe-encode -m m.json 2>err >tokens.records
+rm -rf shards
+bpe-shard -o shards -f raw early.records >/dev/null 2>>err
+is "$(cat err) $(cat shards/*.bin 2>/dev/null | cmp - <(bpe-encode -m m.json c.txt) 2>&1)" "0: 0 0 " "ids are written while no more text comes"
+
 # ---- Deaths ----
 
 timeout 60 "$deal" 2 bpe-chunk --inline a.txt b.txt -- "$deal" --die died 2>err >counts
