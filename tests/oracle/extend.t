@@ -196,7 +196,7 @@ def of_characters(i, tmp):
     lib.write(path, model.json())
     for _ in range(60):
         text = random_characters.make_text(RNG, model)
-        for n, part in enumerate(re.split("|".join(map(re.escape, sorted(model.added, key=len, reverse=True))) or "$^", text)):
+        for n, part in enumerate(re.split("|".join(map(re.escape, sorted(model.added, key=len, reverse=True))) or "(?!)", text)):
             for word in words_of(model, part, n == 0) if part else []:
                 texts[word] += 1
         lib.write(f"{tmp}/text.{_}", text)
