@@ -3,6 +3,7 @@
 #define HASH_NONFATAL_OOM 1
 #include "chunk/chunk_reader.h"
 
+#include "base/sys/clock.h"
 #include "base/sys/hash.h"
 #include "chunk/frame_text.h"
 #include "chunk/range_source.h"
@@ -15,6 +16,7 @@
 
 /* Bytes of text after which a batch ends, so that little is lost if the process dies later. */
 #define BATCH_TEXT ((uint64_t)4 << 30)
+#define HAND_OVER_SECONDS 1
 
 _Static_assert((int)RECORD_PAD >= (int)WINDOW_PAD, "the text of a chunk is a window");
 
@@ -410,7 +412,7 @@ struct stream {
     struct chunk_reader *r;
     struct input *in;
     bool failed, shared;
-    bool taken;    /* a record, since hand_over was last called */
+    double since;  /* when the last record was taken (clock_now), if a batch was open then */
     struct err *e; /* the first error */
 };
 
@@ -422,16 +424,16 @@ static bool has_batch(const struct chunk_reader *r)
     return run != NULL;
 }
 
-/* Called before the input is read, and each second until there is something to read, while a batch is open. */
-static int hand_over(void *ctx, struct err *e)
+/* Called while a batch is open and there is nothing to read, at least each second. */
+static int hand_over(void *ctx, struct err *later)
 {
     struct stream *s = ctx;
-    bool idle = !s->taken && input_message_ended(s->in);
-    s->taken = false;
-    if (!idle)
+    (void)later;
+    if (clock_now() - s->since < HAND_OVER_SECONDS || !input_message_ended(s->in))
         return 0;
     input_on_idle(s->in, NULL, NULL);
-    return chunk_reader_finish(s->r, e);
+    s->failed = chunk_reader_finish(s->r, s->e) != 0;
+    return s->failed ? -1 : 0;
 }
 
 /* A record_take. */
@@ -448,9 +450,11 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* even after an error: these explain what is missing, and
                                                                 why */
     }
-    if (s->shared && r->hands_over)
-        input_on_idle(s->in, !s->failed && has_batch(r) ? hand_over : NULL, s);
-    s->taken = true;
+    if (s->shared && r->hands_over) {
+        bool open = !s->failed && has_batch(r);
+        input_on_idle(s->in, open ? hand_over : NULL, s);
+        s->since = open ? clock_now() : 0;
+    }
     return s->failed && s->shared && s->e->code != EX_DATAERR ? -1 : 0;
 }
 
@@ -463,6 +467,8 @@ int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool f
         *e = later;
         r->run = NULL;
     }
+    if (s.shared && r->hands_over)
+        input_on_idle(s.in, NULL, NULL);
     return s.failed ? -1 : 0;
 }
 

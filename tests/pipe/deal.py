@@ -3,7 +3,7 @@
 and write to standard output. Then prints the exit statuses on standard error, signals as -9: `FIRST: WORKER WORKER ...`. It also has a
 FIRST and two WORKERs:
 
-deal.py --send FILE...: writes each line of FILEs (each record) as a message to standard output.
+deal.py --send FILE...: writes each line of FILEs (each record) as a message to standard output, in a file if it is long.
 deal.py --look: a WORKER that prints the type and the length of each message, which must be one record, and whether it came in a file.
 deal.py --die FILE: a WORKER that reads messages up to one with text, creates FILE, and kills itself; a second one waits for FILE, and
 becomes bpe-count."""
@@ -27,6 +27,16 @@ def receive(sock):
     file = array.array("i", files[0][2])[0]
     size = os.fstat(file).st_size
     return os.pread(file, size, 0), True
+
+
+def send(sock, record):
+    if len(record) <= MOST:
+        sock.send(record)
+        return
+    file = os.memfd_create("record")
+    os.write(file, record)
+    socket.send_fds(sock, [b"-"], [file])
+    os.close(file)
 
 
 def look(sock):
@@ -65,7 +75,7 @@ args = sys.argv[1:]
 if args[0] == "--send":
     for name in args[1:]:
         for line in open(name, "rb"):
-            socket.socket(fileno=os.dup(1)).send(line)
+            send(socket.socket(fileno=os.dup(1)), line)
 elif args[0] == "--look":
     look(socket.socket(fileno=0))
 elif args[0] == "--die":

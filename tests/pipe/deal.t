@@ -107,18 +107,25 @@ for how in "" --inline; do
     is "$? $(cat shards/*.bin 2>/dev/null | cmp - want.ids 2>&1)" "0 " "  the same ids" || cat err
 done
 
-# The source waits until there is a commit record.
+# The source sends all chunks, the last one in a file, waits until there are ids for all of them, and then sends the promise.
+bpe-chunk --inline -m m.json -b 2000 c.txt long.txt >all.chunks
+head -n -1 all.chunks >most.chunks
+tail -n 1 all.chunks >promise
 # shellcheck disable=SC2016
-waits='bpe-chunk --inline -m m.json c.txt
+waits='"$0" --send most.chunks
     for i in {1..100}; do
-        ! LC_ALL=C grep -qa "^.1K" tokens.records || break
+        cat tokens.records promise >early.records
+        ! bpe-view --check early.records >checked 2>&1 || break
         sleep 0.1
     done
-    cp tokens.records early.records'
-timeout 60 "$deal" 2 bash -c "$waits" -- bpe-encode -m m.json 2>err >tokens.records
-rm -rf shards
-bpe-shard -o shards -f raw early.records >/dev/null 2>>err
-is "$(cat err) $(cat shards/*.bin 2>/dev/null | cmp - <(bpe-encode -m m.json c.txt) 2>&1)" "0: 0 0 " "ids are written while no more text comes"
+    "$0" --send promise'
+for n in 1 2; do
+    timeout 60 "$deal" "$n" bash -c "$waits" "$deal" -- bpe-encode -m m.json 2>err >tokens.records
+    rm -rf shards
+    bpe-shard -o shards -f raw early.records >/dev/null 2>>err
+    is "$(cat err) $(cat shards/*.bin 2>/dev/null | cmp - <(bpe-encode -m m.json c.txt long.txt) 2>&1)" "0:$(printf ' 0%.0s' $(seq "$n")) " \
+        "ids are written while no more text comes, by $n"
+done
 
 # ---- Deaths ----
 

@@ -235,8 +235,8 @@ error = raised(BpeValueError, other.shard, "?.txt", "files", tokens=50)
 lib.ok(error and "another tokenizer" in str(error), "another tokenizer is refused", error)
 
 # ---- The same documents after a kill ----
-# A child process makes the documents, waits until there are three shards, because the documents so far are durable then (three blocks, if
-# they are shuffled and there are no shards before the end), and kills itself.
+# A child process makes the documents, waits until there are twenty shards, because the documents so far are durable then (twenty blocks,
+# if they are shuffled and there are no shards before the end), and kills itself.
 # The next one resumes. It gets other text in place of documents that it must not read again.
 SCENES = {  # the document at which it dies, and options
     "in order": (1100, {"eot": "before"}),
@@ -253,7 +253,7 @@ def documents(kill, skipped):
     for i, doc in enumerate(DOCS):
         if i == kill:
             for _ in range(900):
-                if os.path.exists({directory!r} + "/manifest.json") and lib.read({directory!r} + {file!r}).count({what!r}) > 2:
+                if os.path.exists({directory!r} + "/manifest.json") and lib.read({directory!r} + {file!r}).count({what!r}) > 19:
                     break
                 time.sleep(0.1)
             else:

@@ -144,7 +144,7 @@ static int queued(void)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     close(fd[1]);
-    while (packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) > 0 && file >= 0) {
+    while (packet_receive(fd[0], back, PACKET_MAX, true, &file, "socket", &e) > 0 && file >= 0) {
         close(file);
         n++;
     }
@@ -207,7 +207,7 @@ static void test_damage(void)
     if (send(fd[1], bytes, 300 << 10, 0) != 300 << 10) {
         tap_ok(1, "a message of 300 KiB # SKIP this system cannot send it");
     } else {
-        tap_ok(packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) == -1 && e.code == EX_DATAERR &&
+        tap_ok(packet_receive(fd[0], back, PACKET_MAX, true, &file, "socket", &e) == -1 && e.code == EX_DATAERR &&
                    strstr(e.msg, "socket: a message of more than 204800 bytes was truncated"),
                "a message that is too long is an error: %s", e.msg);
     }
@@ -228,10 +228,10 @@ static void test_damage(void)
     low = old;
     low.rlim_cur = (rlim_t)dup(0) + 1; /* all free descriptors are above the limit */
     setrlimit(RLIMIT_NOFILE, &low);
-    ssize_t got = packet_receive(0, back, PACKET_MAX, &file, "socket", &e);
+    ssize_t got = packet_receive(0, back, PACKET_MAX, true, &file, "socket", &e);
     setrlimit(RLIMIT_NOFILE, &old);
     tap_ok(got == -1 && e.code == EX_OSERR && file == -1, "out of descriptors: %s", e.msg);
-    tap_ok(packet_receive(0, back, PACKET_MAX, &file, "socket", &e) == 10, "the next message is received");
+    tap_ok(packet_receive(0, back, PACKET_MAX, true, &file, "socket", &e) == 10, "the next message is received");
 }
 
 /* A record that does not end in its message is cut off. */
@@ -250,7 +250,7 @@ static void test_records(void)
     tap_ok(record_next(&r, &rec, &e) == RECORD_ITEM && rec.len == 1000, "a record");
     tap_ok(record_next(&r, &rec, &e) == RECORD_ERROR && strstr(e.msg, "cut off inside a record"),
            "a record that is cut off: %s", e.msg);
-    tap_ok(packet_receive(fd[0], back, PACKET_MAX, &file, "socket", &e) == (ssize_t)out.len - 500,
+    tap_ok(packet_receive(fd[0], back, PACKET_MAX, true, &file, "socket", &e) == (ssize_t)out.len - 500,
            "the next message was not taken");
     record_reader_close(&r);
     buf_free(&out);

@@ -37,12 +37,12 @@ struct input {
     unsigned char raw[RAW_SIZE];
 };
 
-/* Waits for input, and calls on_idle in the meantime. */
+/* Waits for input, and calls on_idle in the meantime. The rest of a message is already there. */
 static int wait_for_more(struct input *in, struct err *e)
 {
     struct pollfd p = {.fd = in->fd, .events = POLLIN};
     int ready = 0;
-    while (in->on_idle && ready == 0) {
+    while (in->on_idle && in->file < 0 && ready == 0) {
         if (in->on_idle(in->idle_ctx, e)) {
             in->on_idle = NULL;
             return -1;
@@ -55,13 +55,13 @@ static int wait_for_more(struct input *in, struct err *e)
 }
 
 /* Reads a message, or part of the file that the current message stands for. n is at least PACKET_MAX unless there is
- * such a file. */
+ * such a file. PACKET_NONE, if there is on_idle: another process has received the message. */
 static ssize_t read_packet(struct input *in, void *p, size_t n, struct err *e)
 {
     struct stat st;
     ssize_t got;
     if (in->file < 0) {
-        got = packet_receive(in->fd, p, n, &in->file, in->name, e);
+        got = packet_receive(in->fd, p, n, in->on_idle == NULL, &in->file, in->name, e);
         if (in->file < 0)
             return got;
         bool seen = fstat(in->file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
@@ -85,11 +85,14 @@ static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
 {
     if (n > in->end - in->at)
         n = (size_t)(in->end - in->at);
-    if (wait_for_more(in, e))
-        return -1;
-    ssize_t got = in->packets    ? read_packet(in, p, n, e)
-                  : in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e)
-                                 : fd_read(in->fd, p, n, in->name, e);
+    ssize_t got;
+    do {
+        if (wait_for_more(in, e))
+            return -1;
+        got = in->packets    ? read_packet(in, p, n, e)
+              : in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e)
+                             : fd_read(in->fd, p, n, in->name, e);
+    } while (got == PACKET_NONE);
     if (got > 0)
         in->at += (uint64_t)got;
     return got;

@@ -102,7 +102,7 @@ static int get_descriptor(struct msghdr *m)
     return file;
 }
 
-ssize_t packet_receive(int fd, void *p, size_t n, int *file, const char *name, struct err *e)
+ssize_t packet_receive(int fd, void *p, size_t n, bool wait, int *file, const char *name, struct err *e)
 {
     union control c;
     struct iovec part = {p, n};
@@ -110,8 +110,10 @@ ssize_t packet_receive(int fd, void *p, size_t n, int *file, const char *name, s
     ssize_t got;
     *file = -1;
     do {
-        got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+        got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno == EAGAIN && !wait)
+        return PACKET_NONE;
     if (got < 0)
         return err_sys(e, EX_IOERR, errno, "%s: cannot read", name);
     *file = get_descriptor(&m);

@@ -31,7 +31,9 @@ int packet_send_file(int fd, const void *p, size_t n, struct err *e);
 
 /* Receives a message into p, which has room for n >= PACKET_MAX bytes. 0 is the end. Sets *file to -1, or to the
  * descriptor (owned by the caller) of the file that the message stands for; the bytes in p are then meaningless. -1:
- * EX_DATAERR if the message is longer than n, EX_IOERR, or EX_OSERR if the file cannot be received. */
-ssize_t packet_receive(int fd, void *p, size_t n, int *file, const char *name, struct err *e);
+ * EX_DATAERR if the message is longer than n, EX_IOERR, or EX_OSERR if the file cannot be received. PACKET_NONE:
+ * without `wait`, there is no message. */
+enum { PACKET_NONE = -2 };
+ssize_t packet_receive(int fd, void *p, size_t n, bool wait, int *file, const char *name, struct err *e);
 
 #endif
