@@ -116,7 +116,8 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     p->is_records = true;
     if (p->encoder.out.format == IDS_TURNS)
         input_on_idle(in, on_idle, p);
-    p->encoder.reader.hands_over = p->encoder.out.format == IDS_RECORDS; /* ids of other processes wait for these */
+    /* Ids of the processes that share the input wait for those of this one. */
+    p->encoder.reader.hands_over = p->encoder.out.format == IDS_RECORDS && input_is_shared(in);
     int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed != 0, e);
     record_reader_close(&reader);
     return rc;

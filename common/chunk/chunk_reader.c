@@ -450,7 +450,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* even after an error: these explain what is missing, and
                                                                 why */
     }
-    if (s->shared && r->hands_over) {
+    if (r->hands_over) {
         bool open = !s->failed && has_batch(r);
         input_on_idle(s->in, open ? hand_over : NULL, s);
         s->since = open ? clock_now() : 0;
@@ -467,7 +467,7 @@ int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool f
         *e = later;
         r->run = NULL;
     }
-    if (s.shared && r->hands_over)
+    if (r->hands_over)
         input_on_idle(s.in, NULL, NULL);
     return s.failed ? -1 : 0;
 }

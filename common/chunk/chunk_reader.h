@@ -54,7 +54,7 @@ struct chunk_reader {
     void *ctx;
     struct chunk_run *runs; /* hash table by id, owned */
     struct buf window, before;
-    bool hands_over; /* set by the program: batches end when no record has come from a shared input for a second */
+    bool hands_over; /* set by the program, for a shared input: batches end when no record has come for a second */
     /* The reader's position, for failures. */
     const unsigned char *run; /* NULL: unknown; then it is also unknown what was lost */
     uint64_t source, offset;  /* UINT64_MAX: not known */

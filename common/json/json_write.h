@@ -50,8 +50,8 @@ void json_write_str(struct json_writer *w, const char *s);
 void json_write_any(struct json_writer *w, const unsigned char *p, size_t len);
 void json_write_uint(struct json_writer *w, uint64_t v);
 void json_write_real(struct json_writer *w, double v); /* finite; the shortest form that reads back as the same value */
-void json_write_number(struct json_writer *w,
-                       double v); /* the same, but whole numbers below 10^15 without an exponent */
+/* The same, but whole numbers below 10^15 without an exponent. */
+void json_write_number(struct json_writer *w, double v);
 void json_write_bool(struct json_writer *w, bool v);
 void json_write_null(struct json_writer *w);
 void json_write_verbatim(struct json_writer *w, const unsigned char *p, size_t len); /* JSON, written unchanged */
