@@ -205,10 +205,11 @@ def section_what_is_kept():
             what = f"{form}: test and train documents stay separate ({last})"
             if lib.ok(code == 0 and not err, what, err):
                 after = shard_read.read(directory)
-                lone = form == "megatron"
-                kept = {s: [[] if lone and d.ids == [separator] else d.ids for d in before[s]] for s in before}
+                kept = {s: [d.ids for d in before[s]] for s in before}
                 if cut and form in WHOLE:
                     kept["test"][-1] = kept["test"][-1] + kept["train"].pop(0)
+                if form == "megatron":
+                    kept = {s: [[] if ids == [separator] else ids for ids in kept[s]] for s in kept}
                 for s in kept:  # documents without ids at the end may belong to no shard
                     while len(kept[s]) > len(after[s]) and not kept[s][-1]:
                         kept[s].pop()
