@@ -173,7 +173,8 @@ $(BUILD)/flags: FORCE
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
 # The longest tests run first, and one more at a time than JOBS, because some wait for processes that they have killed.
-LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
+LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/superwords.t tests/pipe/train.t tests/pipe/upload.t \
+        tests/pipe/upload-deaths.t
 
 check:
 	@tests/need.sh

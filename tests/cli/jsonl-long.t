@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 
 MB=64 # the length of each line
-[ -z "${CORPUS:-}" ] || MB=400
 LIMIT=50000 # KB of address space, of which the program files take half
 
 # limit KB: limits the address space from here on, except for builds with sanitizers.

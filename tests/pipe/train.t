@@ -87,7 +87,7 @@ done
 if [ -n "${CORPUS:-}" ] && [ -f "$CORPUS/tinyshakespeare.txt" ]; then
     bpe-chunk "$CORPUS/tinyshakespeare.txt" | parallel --pipe bpe-count | bpe-sum >shakespeare.sum
     for tie in hf lex id; do
-        same_merges "tinyshakespeare, $tie" shakespeare.sum $tie 3000
+        same_merges "tinyshakespeare, $tie" shakespeare.sum $tie 1500
     done
 else
     skip "tinyshakespeare against the slow trainer" "needs CORPUS"
