@@ -147,6 +147,7 @@ static int check_complete(struct describe *d, struct err *e)
     struct ledger *l = &d->summing.ledger;
     if (ledger_finish(l, "", e) == 0)
         return 0;
+    err_place(e, d->sum, ERR_NO_OFFSET);
     if (e->code != EX_TEMPFAIL || l->lost || l->coverage.rules.len == 0)
         return -1;
     d->incomplete = true;

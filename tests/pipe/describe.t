@@ -99,7 +99,7 @@ incomplete() {
     printf a >one.txt
     bpe-sum --partial <(bpe-chunk -b 8 --inline --no-special -p bytes one.txt one.txt | head -n 2 | bpe-count) 2>/dev/null >partial.sum
     bpe-chunk -p bytes --no-special tiny.txt | bpe-count | bpe-sum | bpe-merge -v 257 >bytes.json
-    like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted so far
+    like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: partial.sum: one.txt: bytes 0-0 were never counted; the figures are of what was counted so far
 text                 1 byte*" "an incomplete sum: a warning"
 }
 

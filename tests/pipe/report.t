@@ -455,6 +455,11 @@ got, err = report("--require=vocabulary=700", "ko.txt", models=("en.json", "ko.j
 ok(got and [r["holds"] for r in got["require"]] == [True, False] and b"falls short" in lib.read("r.html"), "every model must meet it; the page is written", err)
 
 # ---- What is refused ----
+lib.write("bad.txt", b"abc\xff")
+whole = lib.read("big.sum")
+first = whole.index(b"\n") + 1 # the first record
+lib.write("torn.sum", whole[:first])
+lib.write("cut.sum", whole[:first + 9])
 for want, says, options, models in (
     (65, "big.sum was counted by pattern=gpt2, but cl.json splits text by pattern=cl100k; give the text instead of the sum", ["big.sum"], ["cl.json"]),
     (64, "ko: cannot", ["ko=ko.sum", "ko=ko.txt"], ["en.json"]),
@@ -462,9 +467,10 @@ for want, says, options, models in (
     (64, "missing -m MODEL", ["ko.txt"], []),
     (66, "none.txt: ", ["ko=none.txt"], ["en.json"]),
     (65, "bad.txt: byte 3: invalid UTF-8", ["bad.txt"], ["en.json"]),
+    (65, "cut.sum: byte ", ["en=big.sum", "ko=cut.sum"], ["en.json"]),
+    (75, "torn.sum: the run's promise, its inventory of inputs, never arrived: ", ["en=big.sum", "ko=torn.sum"], ["en.json"]),
     (64, "ko.sum: is a sum; --jsonl applies only to text", ["--jsonl", "ko.sum"], ["en.json"]),
 ):
-    lib.write("bad.txt", b"abc\xff")
     got, err = report(*options, models=models, want=want)
     ok("exit" not in err and (says in err or says == "ko: cannot" and "cannot describe text and sums together" in err) and err.count("\n") == 1
        and not os.path.exists("r.html"), f"{' '.join(options)}: {says[:60]}", err)
