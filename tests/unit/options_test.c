@@ -270,7 +270,6 @@ static void test_wrong(void)
     wrong("-c", "option -c needs an argument, such as --colour=red; see --help");
     wrong("a --from", "option --from needs an argument, such as --from=one; see --help");
     wrong("-S 5X", "-S 5X: not a number; digits and at most one of KMGT are allowed");
-    wrong("--size=", "-S '': not a number; digits and at most one of KMGT are allowed");
     wrong("--size=x", "-S x: not a number; digits and at most one of KMGT are allowed");
     wrong("-S 5%", "-S 5%: not a number; digits and at most one of KMGT are allowed");
     wrong("--memory=100.1%", "--memory 100.1%: not a percentage up to 100%");

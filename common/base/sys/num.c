@@ -18,8 +18,7 @@ static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, c
     const char either[] = {(char)(*p & ~0x20), (char)(*p | 0x20), '\0'};
     const char *unit = strpbrk(units, either);
     if (p == s || (*p && (!unit || p[1])))
-        return err_set(e, EX_USAGE, "%s %s: not a number; digits and at most one of %s are allowed", option,
-                       *s ? s : "''", units);
+        return err_set(e, EX_USAGE, "%s %s: not a number; digits and at most one of %s are allowed", option, s, units);
     for (const char *u = units; unit && u <= unit; u++) {
         if (__builtin_mul_overflow(n, step, &n))
             return err_set(e, EX_USAGE, "%s %s: too large", option, s);
