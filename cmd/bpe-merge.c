@@ -460,10 +460,8 @@ static int read_language_sum(struct merger *m, struct sum_reader *sum, char *fil
     sum_reader_init(sum, consume_language, m);
     m->of_language = sum;
     int rc = sum_reader_read(sum, &file, 1, m->opt.partial, rules, e);
-    if (rc && !*e->input && strncmp(e->msg, file, strlen(file)) != 0) {
-        const struct err why = *e;
-        err_at(e, why.code, file, ERR_NO_OFFSET, "%s", why.msg);
-    }
+    if (rc && strncmp(e->msg, file, strlen(file)) != 0)
+        err_place(e, file, ERR_NO_OFFSET);
     return rc;
 }
 
